@@ -1,0 +1,124 @@
+"""The signals: one name, unit and formula each. Suites check them by name, findings rest on them.
+
+Words used in the formulas. *Early* and *late*: the first and last fifth of the rows that have the metric, at least
+one row. *Blocks*: the run cut into 40 stretches of equal length (fewer rows: one row each), a mean per block (KL: a
+median). *Scale*: the reward's range, ``scale_low`` to ``scale_high``. *Fraction* of the scale: a difference of
+rewards divided by the scale's width. A signal that cannot be computed is null.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["number", "integer", "flag", "text"]
+
+WINDOW = 0.2
+"""Share of the rows that the early and the late window hold each."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One column of the ``signals`` table: its name, unit, formula and type."""
+
+    name: str
+    unit: str
+    formula: str
+    kind: Kind = "number"
+
+
+_SIGNALS = (
+    # The run as a whole.
+    Signal("n_rows", "rows", "training rows that carry any metric of the answers", "integer"),
+    Signal("n_reward_rows", "rows", "training rows with a finite reward, before a lasting breakdown", "integer"),
+    Signal("first_step", "step", "first training step", "integer"),
+    Signal("last_step", "step", "last training step", "integer"),
+    Signal("planned_steps", "steps", "steps the run was configured for", "integer"),
+    Signal("completed_fraction", "fraction", "last step of the whole run over planned steps"),
+    Signal("repeated_steps", "rows", "logged rows that repeated an earlier step", "integer"),
+    Signal("missing_reward_fraction", "fraction", "share of training rows without a finite reward"),
+    # Reward.
+    Signal("scale_low", "reward", "declared; else 0 if all rewards lie in 0..1; else min(lowest reward, 0)"),
+    Signal("scale_high", "reward", "declared; else 1 if all rewards lie in 0..1; else max(highest + one std, 0)"),
+    Signal("scale_basis", "", "declared, unit (all rewards in 0..1) or inferred", "text"),
+    Signal("reward_start", "reward", "early mean"),
+    Signal("reward_end", "reward", "late mean"),
+    Signal("reward_gain", "reward", "late mean - early mean"),
+    Signal("reward_gain_fraction", "fraction", "gain over the width of the scale"),
+    Signal("reward_gain_effect", "std", "gain over the mean logged spread of the answers' rewards"),
+    Signal("reward_position_start", "fraction", "early mean on the scale, 0 floor, 1 ceiling"),
+    Signal("reward_position_end", "fraction", "late mean on the scale, 0 floor, 1 ceiling"),
+    Signal("reward_trend", "reward", "slope of a line through the blocks, change over the run"),
+    Signal("reward_trend_p", "p-value", "two-sided p of that slope, effective sample size for autocorrelation"),
+    Signal("reward_autocorrelation", "", "lag-1 autocorrelation of the residuals that was used, 0 to 0.9"),
+    Signal("reward_slope", "reward/block", "Theil-Sen slope of the blocks"),
+    Signal("reward_ordering", "fraction", "share of early-late pairs of blocks in which the late one is higher"),
+    Signal("reward_late_trend", "reward", "change over the second half by a line through its blocks"),
+    Signal("reward_late_p", "p-value", "two-sided p of that line"),
+    Signal("reward_knee", "fraction", "position at which the rise ends: best a + b min(time, k)"),
+    Signal("reward_gain_after_knee", "fraction", "late mean - mean of the blocks at the knee, over the scale"),
+    Signal("fastest_rise", "fraction", "largest difference of adjacent windows (6 % of the run, at least 3 rows)"),
+    Signal("fastest_rise_step", "step", "first step of the later of those windows", "integer"),
+    Signal("fastest_rise_level", "fraction", "median reward from there to the end, on the scale"),
+    Signal("fastest_rise_share", "fraction", "that difference over the range of all window means"),
+    Signal("fastest_rise_score", "std errors", "that difference over its standard error, from neighbouring rows"),
+    # Spread: is there anything to learn from?
+    Signal("reward_std_start", "reward", "early mean of the logged spread"),
+    Signal("reward_std_late", "reward", "late mean of the logged spread"),
+    Signal("zero_spread_late", "fraction", "share of late rows whose logged spread is under 0.1 % of the scale"),
+    Signal("zero_std_fraction_start", "fraction", "early mean of the share of prompts without a signal"),
+    Signal("zero_std_fraction_late", "fraction", "late mean of the share of prompts without a signal"),
+    Signal("zero_std_fraction_peak", "fraction", "largest block mean of that share"),
+    Signal("one_group_per_step", "", "the share is only ever 0 or 1, on 5 rows or more", "flag"),
+    # Cut answers.
+    Signal("clipped_ratio_start", "fraction", "early mean"),
+    Signal("clipped_ratio_late", "fraction", "late mean"),
+    Signal("clipped_ratio_peak", "fraction", "largest block mean"),
+    # Length.
+    Signal("length_start", "tokens", "early mean"),
+    Signal("length_end", "tokens", "late mean"),
+    Signal("length_growth", "ratio", "late mean over early mean"),
+    Signal("length_trend_p", "p-value", "two-sided p of a line through the blocks"),
+    Signal("length_ordering", "fraction", "share of early-late pairs of blocks in which the late one is longer"),
+    Signal("length_onset_step", "step", "first step from which the smoothed length stays above its start", "integer"),
+    Signal("length_reward_coupling", "rank correlation", "Spearman of length and reward, means of three blocks"),
+    Signal("reward_gain_after_length_onset", "fraction", "late mean - mean of the blocks at the onset, over the scale"),
+    # Divergence from the starting model.
+    Signal("kl_start", "nats", "mean of the early block medians"),
+    Signal("kl_end", "nats", "mean of the late block medians"),
+    Signal("kl_peak", "nats", "largest block median"),
+    Signal("kl_late_trend", "nats", "change over the second half by a line through its block medians"),
+    Signal("kl_late_p", "p-value", "two-sided p of that line"),
+    Signal("kl_late_rise", "fraction", "change over the second half over kl_end"),
+    Signal("kl_share_after_knee", "fraction", "share of the KL gained after the reward's knee"),
+    Signal("kl_knee_step", "step", "step of the reward's knee", "integer"),
+    Signal("kl_reward_slope", "reward/nat", "least-squares slope of reward on KL over the second half's blocks"),
+    # Breakdowns.
+    Signal("non_finite_fraction", "fraction", "share of training rows with a literal NaN or infinity outside the loss"),
+    Signal("non_finite_rows", "rows", "number of those rows", "integer"),
+    Signal("non_finite_first_step", "step", "the first of them", "integer"),
+    Signal("non_finite_last_step", "step", "the last of them", "integer"),
+    Signal("non_finite_metrics", "", "the metrics concerned, comma-separated", "text"),
+    Signal("non_finite_lasts", "", "every row from some step to the end is broken (at least 3 rows)", "flag"),
+    Signal("entropy_start", "nats", "early mean"),
+    Signal("entropy_end", "nats", "late mean"),
+    Signal("entropy_growth", "ratio", "late mean over early mean"),
+    Signal("zero_gradient_late", "fraction", "share of late rows whose gradient norm is exactly 0"),
+    # Validation during training.
+    Signal("validation_checks", "checks", "validation checks with a finite mean", "integer"),
+    Signal("validation_questions", "questions", "distinct validation questions, if they are logged", "integer"),
+    Signal("validation_start", "reward", "mean at the first check"),
+    Signal("validation_end", "reward", "mean at the last check"),
+    Signal("validation_gain", "reward", "mean of the last third of the checks - mean of the first third"),
+    Signal("validation_gain_fraction", "fraction", "that gain over the scale"),
+    Signal("validation_position_start", "fraction", "mean at the first check on the scale"),
+    Signal("validation_p", "p-value", "two-sided Mann-Kendall p over the checks"),
+    Signal("validation_noise", "reward", "noise of one check: median absolute second difference, as a std"),
+    Signal("validation_best", "reward", "highest mean of a check"),
+    Signal("validation_best_step", "step", "step of the highest mean", "integer"),
+    Signal("validation_stop_step", "step", "first check within one noise of the best", "integer"),
+    Signal("validation_at_top_at_start", "questions", "questions at the scale's top at the first check", "integer"),
+)
+
+SIGNALS: dict[str, Signal] = {signal.name: signal for signal in _SIGNALS}
+"""Name to :class:`Signal`, in the column order of the ``signals`` table."""

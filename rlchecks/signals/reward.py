@@ -1,0 +1,164 @@
+"""Signals of the reward: its scale, level, trend and jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlchecks.signals.arrays import Flags, Floats, divide, per_row
+from rlchecks.signals.catalogue import WINDOW
+from rlchecks.signals.panel import Panel
+from rlchecks.signals.trend import knee, linear, ordering, theil_sen
+
+JUMP_SHARE = 0.06
+"""Share of the run in each of the two adjacent windows between which a jump is sought."""
+
+JUMP_ROWS = 3
+"""Fewest rows of such a window; 5 with one prompt group a step, whose rewards are far noisier."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The range of each run's reward: arrays of shape ``(R,)`` and how it is known."""
+
+    low: Floats
+    high: Floats
+    basis: tuple[str | None, ...]
+
+    @property
+    def width(self) -> Floats:
+        """Width of the range, NaN where it is zero: nothing can be placed on it."""
+        width = self.high - self.low
+        return np.where(width > 0, width, np.nan)
+
+    def position(self, level: Floats) -> Floats:
+        """Place a level on the scale, 0 the floor and 1 the ceiling."""
+        return np.asarray((level - self.low) / self.width)
+
+
+def scale(panel: Panel, declared: Sequence[tuple[float, float] | None]) -> Scale:
+    """Tell the range of each run's reward.
+
+    A declared range wins. If all rewards lie in 0..1, that is the range. Otherwise it reaches from min(lowest, 0) to
+    max(highest + one std, 0), the std being the mean logged spread of the answers, or that of the rows where none is
+    logged. Including 0 keeps a flat reward near 1.0 flat, and tells floor from ceiling on negative scales.
+    """
+    lowest = panel.per_run("reward", np.fmin)
+    highest = panel.per_run("reward", np.fmax)
+    spread, _ = panel.windows("reward_std", 1.0)
+    blocks = panel.block_means("reward")
+    valid = np.isfinite(blocks)
+    mean = per_row(blocks, valid)
+    squares = np.where(valid, (blocks - mean[:, None]) ** 2, 0.0).sum(axis=1)
+    own = np.sqrt(squares / np.maximum(valid.sum(axis=1) - 1, 1))
+    spread = np.where(np.isfinite(spread), spread, own)
+    unit = (lowest >= 0) & (highest <= 1)
+    low = np.where(unit, 0.0, np.minimum(lowest, 0.0))
+    high = np.where(unit, 1.0, np.maximum(highest + spread, 0.0))
+    basis: list[str | None] = [
+        None if np.isnan(value) else "unit" if is_unit else "inferred"
+        for value, is_unit in zip(lowest, unit, strict=True)
+    ]
+    for index, given in enumerate(declared):
+        if given is not None:
+            low[index], high[index] = given
+            basis[index] = "declared"
+    return Scale(low, high, tuple(basis))
+
+
+def signals(panel: Panel, limits: Scale) -> dict[str, Floats]:
+    """Compute level, trend and jump of the reward; every array has shape ``(R,)``, NaN where undefined."""
+    start, end = panel.windows("reward", WINDOW)
+    blocks = panel.block_means("reward")
+    trend = linear(blocks)
+    late = linear(second_half(blocks))
+    spread, _ = panel.windows("reward_std", 1.0)
+    turn = knee(blocks)
+    gain = end - start
+    return {
+        "reward_start": start,
+        "reward_end": end,
+        "reward_gain": gain,
+        "reward_gain_fraction": gain / limits.width,
+        "reward_gain_effect": divide(gain, spread),
+        "reward_position_start": limits.position(start),
+        "reward_position_end": limits.position(end),
+        "reward_trend": trend.slope,
+        "reward_trend_p": trend.p,
+        "reward_autocorrelation": trend.rho,
+        "reward_slope": theil_sen(blocks),
+        "reward_ordering": ordering(blocks, WINDOW),
+        "reward_late_trend": late.slope / 2,
+        "reward_late_p": late.p,
+        "reward_knee": turn,
+        "reward_gain_after_knee": (end - level_at(blocks, turn)) / limits.width,
+    } | _fastest_rise(panel, limits)
+
+
+def second_half(blocks: Floats) -> Floats:
+    """The blocks of the second half of each run, the others NaN."""
+    index = np.arange(blocks.shape[1])
+    last = np.where(np.isfinite(blocks), index, -1).max(axis=1, initial=-1)
+    return np.where(index[None, :] * 2 >= last[:, None], blocks, np.nan)
+
+
+def level_at(blocks: Floats, position: Floats) -> Floats:
+    """Mean of the up to five blocks around a position (0 to 1) of each run."""
+    index = np.arange(blocks.shape[1])
+    last = np.where(np.isfinite(blocks), index, -1).max(axis=1, initial=-1)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(index[None, :] - (position * last)[:, None]) <= 2.5
+    return per_row(blocks, near & np.isfinite(blocks))
+
+
+def _fastest_rise(panel: Panel, limits: Scale) -> dict[str, Floats]:
+    """Largest difference between adjacent windows of rows with a reward, and where the reward went from there."""
+    runs = len(panel.run_ids)
+    scored = panel.keep(np.isfinite(panel.values["reward"]))
+    values, size = scored.values["reward"], scored.size
+    least = np.where(one_group(panel), JUMP_ROWS + 2, JUMP_ROWS)
+    width = np.maximum(least, np.rint(size * JUMP_SHARE).astype(np.int64))[scored.run]
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    row = np.arange(len(values))
+    inside = (scored.position >= width) & (scored.position + width <= size[scored.run])
+    jump = np.full(len(values), -np.inf)
+    before, after = row[inside] - width[inside], row[inside] + width[inside]
+    jump[inside] = (sums[after] - 2 * sums[row[inside]] + sums[before]) / width[inside]
+    mean = np.full(len(values), np.nan)
+    whole = scored.position + width <= size[scored.run]
+    mean[whole] = (sums[row[whole] + width[whole]] - sums[row[whole]]) / width[whole]
+    result = {
+        name: np.full(runs, np.nan)
+        for name in (
+            "fastest_rise",
+            "fastest_rise_step",
+            "fastest_rise_level",
+            "fastest_rise_share",
+            "fastest_rise_score",
+        )
+    }
+    for run in np.unique(scored.run[inside]):
+        rows = slice(scored.start[run], scored.start[run] + size[run])
+        at = int(np.argmax(jump[rows]))
+        rise = float(jump[rows][at])
+        spread = float(np.nanmax(mean[rows]) - np.nanmin(mean[rows]))
+        result["fastest_rise"][run] = rise / limits.width[run]
+        result["fastest_rise_step"][run] = scored.step[rows][at]
+        result["fastest_rise_level"][run] = (np.median(values[rows][at:]) - limits.low[run]) / limits.width[run]
+        result["fastest_rise_share"][run] = rise / spread if spread > 0 else np.nan
+        # Noise of a row from neighbouring rows (von Neumann 1941), so that the rise itself hardly counts as noise.
+        noise = np.sqrt(np.mean(np.diff(values[rows]) ** 2) / 2) * np.sqrt(2 / width[rows][at])
+        result["fastest_rise_score"][run] = rise / noise if noise > 0 else np.nan
+    return result
+
+
+def one_group(panel: Panel) -> Flags:
+    """Runs, shape ``(R,)``, whose zero-std fraction is only ever 0 or 1: it was measured over one group a step."""
+    share = panel.values["zero_std_fraction"]
+    measured = np.isfinite(share)
+    between = measured & (share > 0) & (share < 1)
+    # Many groups that all have a signal also log 0 at every row, so some row at 1 is needed.
+    seen, at_one = panel.count(measured), panel.count(measured & (share == 1))
+    return np.asarray((seen >= 5) & (panel.count(between) == 0) & (at_one > 0))
