@@ -1,0 +1,70 @@
+"""Patterns that several rules share."""
+
+from __future__ import annotations
+
+from rlchecks.diagnosis.context import Context
+
+
+def enough_for_trends(context: Context) -> bool:
+    """Whether there are enough rows with a reward for a statement about a trend (the suite's ``n_reward_rows``)."""
+    return context.at_least("n_reward_rows", context.parameters.hold_below["n_reward_rows"])
+
+
+def enough_for_levels(context: Context) -> bool:
+    """Whether there are enough rows with a reward for a statement about a level."""
+    return context.at_least("n_reward_rows", context.parameters.limit("rows", "levels"))
+
+
+def reward_up(context: Context) -> bool:
+    """Whether the reward rose by an amount that matters, and clearly above noise."""
+    return enough_for_trends(context) and _moved(context, 1.0)
+
+
+def reward_down(context: Context) -> bool:
+    """Whether the reward fell by an amount that matters, and clearly above noise."""
+    return enough_for_trends(context) and _moved(context, -1.0)
+
+
+def starved(context: Context) -> bool:
+    """Whether most prompts give no signal in the late window.
+
+    By the logged share of prompts without a signal; where that is not logged, by batches whose rewards do not spread
+    at all, which say the same of every prompt in them.
+    """
+    measured = context.number("zero_std_fraction_late")
+    share = measured if measured is not None else context.number("zero_spread_late")
+    return enough_for_levels(context) and share is not None and share >= _most(context)
+
+
+def trending(context: Context, metric: str, table: str, *, up: bool) -> bool:
+    """Whether a metric's trend or its ordering is clear in the given direction."""
+    parameters = context.parameters
+    order = context.number(f"{metric}_ordering")
+    if order is not None and (order if up else 1 - order) >= parameters.limit(table, "ordering"):
+        return True
+    growth = context.number(f"{metric}_growth")
+    return context.at_most(f"{metric}_trend_p", parameters.limit(table, "max_p")) and (
+        growth is not None and (growth > 1) == up
+    )
+
+
+def _most(context: Context) -> float:
+    return context.parameters.warn_above["zero_std_fraction_late"]
+
+
+def _moved(context: Context, sign: float) -> bool:
+    parameters = context.parameters
+    gain, effect = context.number("reward_gain_fraction"), context.number("reward_gain_effect")
+    slope, order = context.number("reward_trend"), context.number("reward_ordering")
+    if gain is None or sign * gain < parameters.limit("reward", "min_gain"):
+        return False
+    if effect is not None and sign * effect < parameters.limit("reward", "min_effect"):
+        return False
+    if (
+        slope is not None
+        and sign * slope > 0
+        and context.at_most("reward_trend_p", parameters.limit("reward", "max_p"))
+    ):
+        return True
+    ordered = order is not None and (order if sign > 0 else 1 - order) >= parameters.limit("reward", "step_ordering")
+    return ordered and sign * gain >= parameters.limit("reward", "step_gain")

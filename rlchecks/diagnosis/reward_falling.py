@@ -1,0 +1,23 @@
+"""``reward_falling``: the reward fell, clearly."""
+
+from __future__ import annotations
+
+from rlchecks.diagnosis.context import Context
+from rlchecks.diagnosis.finding import Finding
+from rlchecks.diagnosis.patterns import reward_down
+
+
+def detect(context: Context) -> list[Finding]:
+    """Find a reward that fell by an amount that matters and clearly below noise."""
+    if not reward_down(context):
+        return []
+    return [
+        context.finding(
+            "reward_falling",
+            context.parameters.severity("reward_falling"),
+            title=f"Reward fell from {context.show('reward_start')} to {context.show('reward_end')}.",
+            meaning="The model scores worse with its own training grader, or later prompts are harder.",
+            advice="Compare early and late prompts; lower the learning rate; go back to an earlier checkpoint.",
+            evidence=("reward_start", "reward_end", "reward_gain", "reward_trend_p", "reward_ordering"),
+        )
+    ]

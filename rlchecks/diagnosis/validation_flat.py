@@ -1,0 +1,36 @@
+"""``validation_flat``: the training reward rises, the validation checks do not."""
+
+from __future__ import annotations
+
+from rlchecks.diagnosis.context import Context
+from rlchecks.diagnosis.finding import Finding
+from rlchecks.diagnosis.patterns import reward_up
+
+CODE = "validation_flat"
+
+
+def detect(context: Context) -> list[Finding]:
+    """Find checks that stand still, with room to rise, while the training reward rises."""
+    parameters = context.parameters
+    gain, trained = context.number("validation_gain_fraction"), context.number("reward_gain_fraction")
+    if gain is None or trained is None or not reward_up(context):
+        return []
+    flat = (
+        context.at_least("validation_checks", parameters.limit(CODE, "min_checks"))
+        and context.at_most("validation_position_start", parameters.limit(CODE, "max_start"))
+        and gain <= parameters.limit(CODE, "max_gain")
+        and gain <= parameters.limit(CODE, "training_ratio") * trained
+    )
+    if not flat:
+        return []
+    return [
+        context.finding(
+            CODE,
+            parameters.severity(CODE),
+            title=f"The training reward rose by {context.show('reward_gain')}, validation by "
+            f"{context.show('validation_gain')}.",
+            meaning="What was learned does not carry over to questions outside the training prompts.",
+            advice="Trust the validation more than the training reward; more varied prompts, or stop earlier.",
+            evidence=("reward_gain", "validation_start", "validation_end", "validation_gain", "validation_checks"),
+        )
+    ]
