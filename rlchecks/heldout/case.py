@@ -1,0 +1,84 @@
+"""Everything a comparison rests on, gathered once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from rlchecks.heldout.answers import Answers, encode
+from rlchecks.heldout.checkpoints import Checkpoints, choose_checkpoints
+from rlchecks.heldout.decoding import choose_decoding
+from rlchecks.heldout.judges import Panel, seat
+from rlchecks.heldout.overlap import Overlap, find_overlap
+from rlchecks.heldout.parts import Part, guards, make_part
+from rlchecks.heldout.request import ComparisonRequest
+from rlchecks.heldout.rows import HeldoutRows
+
+
+@dataclass(frozen=True)
+class Case:
+    """A comparison before it is judged.
+
+    Attributes:
+        request: what was asked.
+        checkpoints: baseline and candidate.
+        answers: the answers of both, without questions that were training prompts.
+        overlap: the comparison with the training prompts, None if none are known.
+        panel: the scorers by role.
+        decoding: name of the primary decoding, None if rows name none or the sides have none in common.
+        decisive: parts of the deciding judges at the primary decoding.
+        guards: parts that only guard.
+        graders: parts of the training graders at the primary decoding.
+    """
+
+    request: ComparisonRequest
+    checkpoints: Checkpoints
+    answers: Answers
+    overlap: Overlap | None
+    panel: Panel
+    decoding: str | None
+    decisive: list[Part]
+    guards: list[Part]
+    graders: list[Part]
+
+    @property
+    def level(self) -> float:
+        """Two-sided confidence level of one interval."""
+        return self.request.level
+
+
+def gather(rows: HeldoutRows, request: ComparisonRequest) -> Case:
+    """Choose the names, pair the answers and give every part its role.
+
+    Args:
+        rows: held-out rows.
+        request: what is asked.
+
+    Raises:
+        UsageError: a name is unknown or cannot be defaulted, or a score lies outside its declared range.
+        InputError: one question belongs to two clusters.
+    """
+    checkpoints = choose_checkpoints(rows.table, request.baseline, request.candidate)
+    answers = encode(rows.table, checkpoints.baseline, checkpoints.candidate)
+    overlap = None
+    if request.training_prompts is not None:
+        overlap = find_overlap(answers, request.training_prompts)
+        answers = answers.without(overlap.excluded)
+    panel = seat(request, sorted(pc.unique(rows.table["judge"]).to_pylist()), answers.judges)
+    names = [judge.name for judge in panel.decisive] or list(panel.candidates) or answers.judges
+    known = pc.unique(rows.table["decoding"]).to_pylist()
+    primary = choose_decoding(answers, [answers.judge(name) for name in names], request.decoding, known)
+    # The training reward is one grader's score only where there is one grader.
+    training = request.training_reward_scale if len(request.graders) == 1 else None
+    return Case(
+        request=request,
+        checkpoints=checkpoints,
+        answers=answers,
+        overlap=overlap,
+        panel=panel,
+        decoding=answers.decodings[primary] if primary >= 0 else request.decoding,
+        decisive=[make_part(answers, judge, primary, "decisive") for judge in panel.decisive],
+        guards=guards(answers, panel.decisive, panel.advisory, primary),
+        graders=[make_part(answers, grader, primary, "grader", training) for grader in panel.graders],
+    )

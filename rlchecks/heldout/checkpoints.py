@@ -1,0 +1,87 @@
+"""Which checkpoint is the baseline and which the candidate."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from rlchecks.errors import InputError, UsageError
+from rlchecks.heldout.names import listed, shown
+
+_ENDING_NUMBER = re.compile(r"(\d{1,18})$", re.ASCII)
+
+
+class Checkpoints(NamedTuple):
+    """The two checkpoints of a comparison.
+
+    Attributes:
+        baseline: the starting model.
+        candidate: the model to be promoted.
+        candidate_step: its training step, if its rows or its name tell it.
+    """
+
+    baseline: str
+    candidate: str
+    candidate_step: int | None
+
+
+def choose_checkpoints(table: pa.Table, baseline: str | None, candidate: str | None) -> Checkpoints:
+    """Baseline and candidate: as named, else the earliest and the latest.
+
+    A checkpoint's place is its ``step``, else the number that ends its name. With two checkpoints, one of them named,
+    the other role goes to the other.
+
+    Args:
+        table: held-out rows.
+        baseline: name given by the user, or None.
+        candidate: name given by the user, or None.
+
+    Raises:
+        UsageError: a name is not in the rows, one checkpoint has several steps, or the order cannot be told; the
+            sentence lists the names to choose from.
+        InputError: there are no rows.
+    """
+    if not len(table):
+        raise InputError("there are no held-out rows", todo="give rows of a baseline and a candidate")
+    steps = _steps(table)
+    for role, name in (("baseline", baseline), ("candidate", candidate)):
+        if name is not None and name not in steps:
+            raise UsageError(f"There is no checkpoint {shown(name)} for the {role}; the rows have {listed(steps)}.")
+    if (baseline is None) != (candidate is None) and len(steps) == 2:
+        other = next(name for name in steps if name not in (baseline, candidate))
+        baseline, candidate = baseline or other, candidate or other
+    if baseline is None or candidate is None:
+        earliest, latest = _extremes(steps)
+        baseline, candidate = baseline or earliest, candidate or latest
+    return Checkpoints(baseline, candidate, steps[candidate])
+
+
+def _steps(table: pa.Table) -> dict[str, int | None]:
+    grouped = table.group_by("checkpoint").aggregate([("step", "min"), ("step", "max")])
+    steps: dict[str, int | None] = {}
+    for row in sorted(grouped.to_pylist(), key=lambda row: str(row["checkpoint"])):
+        name, low, high = row["checkpoint"], row["step_min"], row["step_max"]
+        if low != high:
+            raise UsageError(
+                f"The rows of checkpoint {shown(name)} name several steps ({low}, {high}); give each its own."
+            )
+        number = _ENDING_NUMBER.search(name)
+        steps[name] = low if low is not None else int(number[1]) if number else None
+    return steps
+
+
+def _extremes(steps: dict[str, int | None]) -> tuple[str, str]:
+    if len(steps) == 1:
+        only = next(iter(steps))
+        return only, only
+    placed = sorted((step, name) for name, step in steps.items() if step is not None)
+    ties = len(placed) > 1 and (placed[0][0] == placed[1][0] or placed[-1][0] == placed[-2][0])
+    if len(placed) < len(steps) or ties:
+        why = "have the same step" if ties else "have neither a step nor a number at the end of the name"
+        raise UsageError(
+            f"Which checkpoint is the baseline and which the candidate cannot be told, since some {why}; "
+            f"name them with --baseline and --candidate (the rows have {listed(steps)})."
+        )
+    return placed[0][1], placed[-1][1]

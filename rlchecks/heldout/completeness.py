@@ -1,0 +1,100 @@
+"""Evidence on completeness: enough questions, nothing missing, doubled, mistaken or seen before."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlchecks.heldout.case import Case
+from rlchecks.heldout.entry import Entry
+from rlchecks.heldout.outcome import judge_outcome
+from rlchecks.heldout.parts import Part
+from rlchecks.heldout.sameness import same_model
+
+_NO_ROWS = "No judge that decides has rows of both sides."
+
+
+def completeness(case: Case, needed: int | None) -> dict[str, Entry]:
+    """Columns on the number of questions, missing answers, repeats, looks and overlap.
+
+    Args:
+        case: the comparison.
+        needed: questions needed to decide, None if no number suffices.
+    """
+    n = _questions(case)
+    more = max(max(needed or 0, case.request.min_questions) - n, 0)
+    asked = [part for part in case.decisive if len(part.pairs.worst_questions)]
+    # A guard is no safer for leaving out the answers that lost; one without any pair counts as undefined instead.
+    guards = [part for part in case.guards if len(part.pairs.worst_questions)] if asked else []
+    missing = max((part.pairs.missing for part in asked + guards), default=None)
+    unmatched = max((part.pairs.unmatched for part in case.decisive + guards), default=0)
+    same, how = same_model(case.answers, case.checkpoints, case.request)
+    enough = f"{n} questions were answered on both sides"
+    looks = case.request.looks
+    return {
+        "n_questions": Entry(n, f"{enough}; {more} more are needed." if more else f"{enough}."),
+        "missing_fraction": Entry(missing, _NO_ROWS if missing is None else _missing_text(missing)),
+        "missing_changes_result": _missing_changes(case, asked),
+        "duplicate_ids": Entry(
+            case.answers.duplicates,
+            f"{case.answers.duplicates} rows repeat question, checkpoint, judge, decoding and epoch of an earlier one.",
+        ),
+        "unmatched_questions": Entry(unmatched, f"{unmatched} questions were asked on one side only."),
+        "baseline_is_candidate": Entry(same, how),
+        "n_looks": Entry(
+            looks, f"{looks} candidate{'s' if looks > 1 else ''} of this family gated on these questions."
+        ),
+        "alpha": Entry(
+            case.request.alpha,
+            f"Intervals are at {case.level:.4g} confidence"
+            + (f", alpha being divided by the {looks} looks." if looks > 1 else "."),
+        ),
+        **_overlap(case),
+    }
+
+
+def _questions(case: Case) -> int:
+    if case.decisive:
+        return min(len(part.pairs.questions) for part in case.decisive)
+    sides = (case.answers.baseline, case.answers.candidate)
+    scored = [np.unique(side.question[~np.isnan(side.score)]) for side in sides]
+    return len(np.intersect1d(scored[0], scored[1], assume_unique=True))
+
+
+def _missing_text(share: float) -> str:
+    return (
+        f"{share:.1%} of the answers have no score, on the side that lacks more."
+        if share
+        else "No answer lacks a score."
+    )
+
+
+def _missing_changes(case: Case, asked: list[Part]) -> Entry:
+    if not asked:
+        return Entry(None, _NO_ROWS)
+    if not any(part.pairs.missing for part in asked):
+        return Entry(False, _missing_text(0.0))
+    words = [judge_outcome(case.decisive, case.request.margin, case.level, worst=worst).word for worst in (False, True)]
+    return Entry(
+        words[0] != words[1],
+        f"The answered questions give {words[0]!r}; "
+        f"with the missing answers counted against the candidate, {words[1]!r}.",
+    )
+
+
+def _overlap(case: Case) -> dict[str, Entry]:
+    share = case.request.training_prompts_share
+    seen = "an unknown share" if share is None else f"{share:.0%}"
+    found, overlap = None, case.overlap
+    if overlap is None:
+        text = "The training prompts are not known, so overlap was not checked."
+    elif overlap.without_prompt == len(overlap.excluded):
+        text = "The held-out rows give no prompts, so overlap with the training prompts was not checked."
+    else:
+        found = int(overlap.excluded.sum())
+        text = f"{found} of {len(overlap.excluded)} questions equal a training prompt and were left out"
+        text += f"; {overlap.without_prompt} give no prompt" if overlap.without_prompt else ""
+        text += f"; {seen} of the training prompts was seen."
+    return {
+        "overlap_questions": Entry(found, text),
+        "overlap_share_seen": Entry(share, f"The log shows {seen} of the training prompts."),
+    }

@@ -1,0 +1,203 @@
+"""The ``comparison``, ``judge`` and ``graders`` of ``verdict.json``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlchecks.heldout.case import Case
+from rlchecks.heldout.gaps import gain_gap
+from rlchecks.heldout.intervals import SAME
+from rlchecks.heldout.outcome import judge_outcome, weakest
+from rlchecks.heldout.parts import Part, adjusted_uppers
+from rlchecks.heldout.plan import differing_share_upper, minimum_detectable, questions_needed
+
+_EXAMPLES = 10
+_EXAMPLE_TEXT = 500  # characters of a prompt or an answer
+
+
+def needed_questions(case: Case) -> int | None:
+    """Questions that would decide: the minimum if a gain is confirmed, else those that confirm the observed difference.
+
+    Returns:
+        None if no judge decides, nothing was observed, or the observed difference is a loss beyond the margin, which
+        no number of questions turns into a gain.
+    """
+    part = weakest(case.decisive, case.level)
+    estimate = None if part is None else part.interval(case.level).estimate
+    if part is None or estimate is None:
+        return None
+    request = case.request
+    if judge_outcome(case.decisive, request.margin, case.level).word == "pass":
+        return request.min_questions
+    effect = request.margin + estimate
+    return questions_needed(effect, _differing(part, case.level), confidence=case.level, minimum=request.min_questions)
+
+
+def comparison_document(case: Case, needed: int | None) -> dict[str, Any]:
+    """``comparison`` of ``verdict.json``; the top-level figures are those of the judge the decision hangs on.
+
+    Differences are in the unit of the scores; positive is better, also for a judge whose lower score is the better.
+
+    Args:
+        case: the comparison.
+        needed: of :func:`needed_questions`.
+    """
+    part = weakest(case.decisive, case.level)
+    main = _part_document(part, case.level, None) if part is not None else {}
+    n = len(part.pairs.questions) if part is not None else 0
+    detectable = None
+    if part is not None:
+        share = _differing(part, case.level)
+        detectable = _scaled(minimum_detectable(n, share, confidence=case.level), part)
+    shown_first = ("difference", "ci_lower", "ci_upper", "n_questions", "n_clusters", "method", "reason")
+    return {
+        **{name: main.get(name) for name in shown_first},
+        "confidence": case.level,
+        "margin": case.request.margin,
+        "guard_margin": case.request.guard_margin,
+        "decoding": case.decoding,
+        "baseline_mean": main.get("baseline_mean"),
+        "candidate_mean": main.get("candidate_mean"),
+        "minimum_detectable": detectable,
+        "questions_needed": needed,
+        "questions_missing": None if needed is None else max(needed - n, 0),
+        "looks": case.request.looks,
+        "parts": _parts(case),
+        "flips": _flips(part) if part is not None else None,
+        "largest_losses": _losses(case, part) if part is not None else [],
+        "gain_gap": _gap(case),
+    }
+
+
+def judge_document(case: Case) -> dict[str, Any]:
+    """``judge`` of ``verdict.json``: the judge the decision hangs on, all that decide, and all that could."""
+    part = weakest(case.decisive, case.level)
+    return {
+        "name": None if part is None else part.scorer.name,
+        **({} if part is None else _scale_document(part)),
+        "decisive": [judge.name for judge in case.panel.decisive],
+        "advisory": [judge.name for judge in case.panel.advisory],
+        "candidates": list(case.panel.candidates),
+    }
+
+
+def grader_documents(case: Case) -> list[dict[str, Any]]:
+    """``graders`` of ``verdict.json``: those that scored the held-out answers, then those known by name only."""
+    scored = [{"name": part.scorer.name, **_scale_document(part), "scored_held_out": True} for part in case.graders]
+    others = [
+        {
+            "name": grader.name,
+            "low": grader.low,
+            "high": grader.high,
+            "range": None if grader.low is None else "declared",
+            "higher_is_better": grader.higher_is_better,
+            "scored_held_out": False,
+        }
+        for grader in case.request.graders
+        if not case.panel.is_grader(grader.name)
+    ]
+    return scored + others
+
+
+def _scale_document(part: Part) -> dict[str, Any]:
+    scale = part.scale
+    return {
+        "low": scale.low,
+        "high": scale.high,
+        "range": scale.source,
+        "higher_is_better": scale.higher_is_better,
+    }
+
+
+def _parts(case: Case) -> list[dict[str, Any]]:
+    adjusted: list[float | None] = [
+        *adjusted_uppers(case.decisive, case.level),
+        *adjusted_uppers(case.guards, case.level),
+        *(None for _ in case.graders),
+    ]
+    parts = [*case.decisive, *case.guards, *case.graders]
+    return [_part_document(part, case.level, upper) for part, upper in zip(parts, adjusted, strict=True)]
+
+
+def _part_document(part: Part, level: float, adjusted_upper: float | None) -> dict[str, Any]:
+    found = part.interval(level)
+    return {
+        "judge": part.scorer.name,
+        "decoding": part.decoding_name,
+        "role": part.role,
+        "difference": _scaled(found.estimate, part),
+        "ci_lower": _scaled(found.lower, part),
+        "ci_upper": _scaled(found.upper, part),
+        "ci_upper_adjusted": _scaled(adjusted_upper, part),
+        "n_questions": found.n,
+        "n_clusters": found.clusters,
+        "method": found.method,
+        "reason": found.reason,
+        "baseline_mean": part.scale.raw(float(part.pairs.baseline.mean())) if found.n else None,
+        "candidate_mean": part.scale.raw(float(part.pairs.candidate.mean())) if found.n else None,
+    }
+
+
+def _scaled(value: float | None, part: Part) -> float | None:
+    return None if value is None else value * part.scale.width
+
+
+def _differing(part: Part, level: float) -> float:
+    # For averages, sum |d| / n takes the place of the share that differs: both bound the variance, and one 0/1 answer
+    # a side makes them equal.
+    differing = float(np.abs(part.pairs.difference).sum())
+    return differing_share_upper(differing, len(part.pairs.questions), level)
+
+
+def _flips(part: Part) -> dict[str, int]:
+    difference = part.pairs.difference
+    improved, worsened = int((difference > SAME).sum()), int((difference < -SAME).sum())
+    return {"improved": improved, "worsened": worsened, "unchanged": len(difference) - improved - worsened}
+
+
+def _losses(case: Case, part: Part) -> list[dict[str, Any]]:
+    difference = part.pairs.difference
+    order = np.argsort(difference, kind="stable")[:_EXAMPLES]
+    return [_loss(case, part, int(place)) for place in order if difference[place] < -SAME]
+
+
+def _loss(case: Case, part: Part, place: int) -> dict[str, Any]:
+    pairs, answers = part.pairs, case.answers
+    question = int(pairs.questions[place])
+    loss: dict[str, Any] = {
+        "question_id": answers.questions[question],
+        "baseline_score": part.scale.raw(float(pairs.baseline[place])),
+        "candidate_score": part.scale.raw(float(pairs.candidate[place])),
+    }
+    judge = answers.judge(part.scorer.name)
+    # The clearest pair: the baseline's best answer and the candidate's worst.
+    for name, side, best in (("baseline", answers.baseline, True), ("candidate", answers.candidate, False)):
+        chosen = (side.question == question) & (side.judge == judge) & (side.decoding == part.decoding)
+        rows, scores = side.row[chosen], part.scale.unit(side.score[chosen])
+        row = int(rows[np.nanargmax(scores) if best else np.nanargmin(scores)])
+        loss[f"{name}_answer"] = _cut(answers.table["answer"][row].as_py())
+        loss["prompt"] = _cut(answers.table["prompt"][row].as_py())
+    return loss
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _EXAMPLE_TEXT else f"{text[:_EXAMPLE_TEXT]}…"
+
+
+def _gap(case: Case) -> dict[str, Any] | None:
+    gap = gain_gap(case.graders, case.decisive, case.level)
+    if gap is None:
+        return None
+    interval = gap.interval
+    return {
+        "grader": gap.grader,
+        "judge": gap.judge,
+        "estimate": None if interval is None else interval.estimate,
+        "ci_lower": None if interval is None else interval.lower,
+        "ci_upper": None if interval is None else interval.upper,
+        "method": None if interval is None else interval.method,
+        "reason": "a range is not declared" if interval is None else interval.reason,
+        "share_grader_only": gap.grader_only,
+    }

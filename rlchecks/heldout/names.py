@@ -1,0 +1,46 @@
+"""Names from logs and rows: when two mean the same, and how they are shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+_SHOWN = 60  # characters
+_LISTED = 20
+_PLAIN_NAME = re.compile(r"\w[\w.+-]{0,59}", re.ASCII)
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether two names of a judge or grader mean the same: without regard to case, spaces and punctuation."""
+    return _plain(one) == _plain(other)
+
+
+def shown(name: str) -> str:
+    """A name from a file on one line of printable ASCII, in quotes, cut to a fair length."""
+    text = ascii(name)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 4]}...'"
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first names of several for an error, each as :func:`shown`."""
+    return _joined(names, shown)
+
+
+def label(name: str) -> str:
+    """A name within a sentence: as it is if it is plain, else as :func:`shown`."""
+    return name if _PLAIN_NAME.fullmatch(name) else shown(name)
+
+
+def labels(names: Iterable[str]) -> str:
+    """The first names of several within a sentence, each as :func:`label`."""
+    return _joined(names, label)
+
+
+def _joined(names: Iterable[str], written: Callable[[str], str]) -> str:
+    found = list(names)
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    return ", ".join(written(name) for name in found[:_LISTED]) + more if found else "none"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", " ", name.casefold()).strip() or name

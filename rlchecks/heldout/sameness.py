@@ -1,0 +1,66 @@
+"""Whether baseline and candidate are one and the same model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlchecks.heldout.answers import Answers, Side, codes_of
+from rlchecks.heldout.checkpoints import Checkpoints
+from rlchecks.heldout.request import ComparisonRequest
+
+
+def same_model(answers: Answers, checkpoints: Checkpoints, request: ComparisonRequest) -> tuple[bool, str]:
+    """Whether both sides are the same model, and the sentence that says how that is known.
+
+    The same name is the same model. Otherwise the checkpoints' hashes decide; where one is unknown, all answers
+    being identical does, and where answers are not given, all scores being identical.
+
+    Args:
+        answers: the answers of both checkpoints.
+        checkpoints: their names.
+        request: their hashes, if known.
+    """
+    if checkpoints.baseline == checkpoints.candidate:
+        return True, "Baseline and candidate are the same checkpoint."
+    if request.baseline_hash and request.candidate_hash:
+        same = request.baseline_hash == request.candidate_hash
+        return same, f"The files of baseline and candidate {'are identical' if same else 'differ'}."
+    what, matching, common = "answers", *_identical_answers(answers)
+    if not common:
+        what, matching, common = "scores", *_identical_scores(answers)
+    same = common > 0 and matching == common
+    return same, f"{matching} of {common} {what} of baseline and candidate are identical."
+
+
+def _identical_answers(answers: Answers) -> tuple[int, int]:
+    codes, texts = codes_of(answers.table["answer"])
+    unknown = len(texts) - 1 if texts and texts[-1] is None else -1
+    values = []
+    for side in (answers.baseline, answers.candidate):
+        given = side.take(codes[side.row] != unknown)
+        # Every judge's row repeats the answer.
+        key, first = np.unique(_key(answers, given), return_index=True)
+        values.append((key, codes[given.row][first]))
+    return _matching(values[0], values[1])
+
+
+def _identical_scores(answers: Answers) -> tuple[int, int]:
+    judges = len(answers.judges)
+    values = [
+        (_key(answers, side) * judges + side.judge, np.nan_to_num(side.score, nan=-np.inf))
+        for side in (answers.baseline, answers.candidate)
+    ]
+    return _matching(values[0], values[1])
+
+
+def _key(answers: Answers, side: Side) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    epochs = int(max(answers.baseline.epoch.max(initial=0), answers.candidate.epoch.max(initial=0))) + 1
+    return (side.question * len(answers.decodings) + side.decoding) * epochs + side.epoch
+
+
+def _matching(
+    one: tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], np.ndarray[tuple[int, ...], np.dtype[np.generic]]],
+    other: tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], np.ndarray[tuple[int, ...], np.dtype[np.generic]]],
+) -> tuple[int, int]:
+    common, in_one, in_other = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
+    return int((one[1][in_one] == other[1][in_other]).sum()), len(common)

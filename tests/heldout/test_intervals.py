@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlchecks.heldout.intervals import clustered, paired_interval, paired_t, tango
+
+# Student's sleep data (R `sleep`), extra hours of drug 1 minus drug 2.
+SLEEP = np.array([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]) - np.array(
+    [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+)
+# Darwin's maize, cross- minus self-fertilised height in eighths of an inch (Fisher 1935).
+MAIZE = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48])
+
+
+def test_paired_t_on_the_sleep_data() -> None:
+    found = paired_t(SLEEP)
+    assert found.estimate == pytest.approx(-1.58)
+    # Published in R's documentation of t.test: t = -4.0621, df = 9, -2.4599 to -0.7001.
+    assert (found.lower, found.upper) == (pytest.approx(-2.4599, abs=5e-5), pytest.approx(-0.7001, abs=5e-5))
+    assert (found.n, found.df, found.method) == (10, 9.0, "paired_t")
+    assert found.estimate / (SLEEP.std(ddof=1) / 10**0.5) == pytest.approx(-4.0621, abs=5e-5)
+
+
+def test_paired_t_on_darwins_maize() -> None:
+    found = paired_t(MAIZE)
+    assert found.estimate == pytest.approx(20.9333, abs=5e-5)
+    # t = 2.148 and p = .04970 (Fisher 1935): the interval barely excludes zero.
+    assert found.lower is not None
+    assert 0.0 < found.lower < 0.1
+
+
+@pytest.mark.parametrize("values", [[], [0.3], [0.2, 0.2, 0.2]])
+def test_t_without_variance_is_undefined_with_a_reason(values: list[float]) -> None:
+    found = paired_t(values)
+    assert found.lower is None
+    assert found.upper is None
+    assert found.reason
+    assert found.estimate == (pytest.approx(values[0]) if values else None)
+
+
+def test_no_question_gives_no_interval() -> None:
+    found = tango(0, 0, 0)
+    assert (found.estimate, found.lower, found.upper) == (None, None, None)
+    assert found.reason == "no question was answered on both sides"
+
+
+@pytest.mark.parametrize(("b", "c", "n"), [(-1, 0, 5), (3, 3, 5), (0, -0.5, 5)])
+def test_impossible_counts_are_refused(b: float, c: float, n: int) -> None:
+    with pytest.raises(ValueError, match="b and c"):
+        tango(b, c, n)
+
+
+def test_a_difference_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(ValueError, match="not finite"):
+        paired_t([0.1, float("nan")])
+
+
+def test_a_level_outside_zero_to_one_is_refused() -> None:
+    with pytest.raises(ValueError, match="confidence"):
+        paired_t([0.1, 0.2], 95)
+
+
+def test_one_answer_a_side_takes_tango_however_many_questions() -> None:
+    differences = np.repeat([1.0, -1.0, 0.0], [86, 150, 1364])
+    found = paired_interval(differences, binary_single=True)
+    assert found == tango(86, 150, 1600)
+    assert found.method == "tango"
+
+
+def test_averages_of_few_questions_take_tango_with_sums() -> None:
+    differences = np.tile([0.5, -0.25, 0.25, 0.75], 24)
+    found = paired_interval(differences, averaged_binary=True)
+    assert found == tango(24 * 1.5, 24 * 0.25, 96)._replace(method="tango_sums")
+
+
+@pytest.mark.parametrize(("differing", "method"), [(29, "tango_sums"), (30, "paired_t")])
+def test_averages_that_rarely_differ_take_tango(differing: int, method: str) -> None:
+    differences = np.zeros(200)
+    differences[:differing] = np.resize([0.25, -0.5, 0.75], differing)
+    assert paired_interval(differences, averaged_binary=True).method == method
+
+
+def test_averages_that_all_differ_alike_have_an_interval() -> None:
+    """All wrong before and all right after has no variance, yet is no reason to have no answer."""
+    found = paired_interval(np.ones(200), averaged_binary=True)
+    assert found.method == "tango_sums"
+    assert found.lower is not None
+    assert found.lower > 0.9
+
+
+def test_graded_scores_take_t_and_none_without_variance() -> None:
+    assert paired_interval(SLEEP).method == "paired_t"
+    flat = paired_interval(np.zeros(200))
+    assert flat.lower is None
+    assert flat.reason == "all differences are equal, so their variance is zero"
+
+
+def test_clusters_take_cr2_from_ten_clusters_on() -> None:
+    rng = np.random.default_rng(4)
+    differences = rng.normal(size=60)
+    nine, ten = np.arange(60) % 9, np.arange(60) % 10
+    refused = paired_interval(differences, clusters=nine)
+    assert (refused.lower, refused.clusters, refused.reason) == (None, 9, "9 clusters, fewer than 10")
+    found = paired_interval(differences, averaged_binary=True, clusters=ten)
+    assert found == clustered(differences, ten)
+    assert (found.method, found.clusters, found.df) == ("cr2", 10, pytest.approx(9))
+
+
+def test_clusters_of_one_question_are_no_clusters() -> None:
+    assert paired_interval(SLEEP, clusters=np.arange(10)) == paired_t(SLEEP)
+
+
+def test_one_dominant_cluster_leaves_too_few_degrees_of_freedom() -> None:
+    clusters = np.r_[np.zeros(200, dtype=int), np.arange(1, 12)]
+    found = paired_interval(np.random.default_rng(0).normal(size=211), clusters=clusters)
+    assert found.lower is None
+    assert found.reason is not None
+    assert "effective degrees of freedom" in found.reason
+
+
+def test_clusters_that_do_not_differ_are_undefined() -> None:
+    found = paired_interval(np.zeros(40), averaged_binary=True, clusters=np.arange(40) % 10)
+    assert found.lower is None
+    assert found.reason == "the clusters do not differ, so their variance is zero"
+
+
+@given(st.lists(st.sampled_from([-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=150), st.booleans())
+def test_intervals_enclose_the_estimate_and_mirror(values: list[float], binary: bool) -> None:
+    found = paired_interval(values, averaged_binary=binary)
+    mirrored = paired_interval([-value for value in values], averaged_binary=binary)
+    if found.lower is None or found.upper is None:
+        assert found.reason
+        assert mirrored.lower is None
+    else:
+        assert found.estimate is not None
+        assert mirrored.upper is not None
+        assert found.lower <= found.estimate <= found.upper
+        assert mirrored.upper == pytest.approx(-found.lower, abs=1e-9)
