@@ -1,0 +1,239 @@
+"""From evidence and suites to PROMOTE, HOLD or REJECT, as one document.
+
+The decision is a fold over the reasons: any reject rejects, else any hold holds, else the model may be promoted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from rlchecks import __version__
+from rlchecks.diagnosis.finding import Finding
+from rlchecks.health import Check
+
+VERSION = 1
+"""Version of verdict.json."""
+
+PROMOTE, HOLD, REJECT = "PROMOTE", "HOLD", "REJECT"
+EXIT_CODES = {PROMOTE: 0, REJECT: 1, HOLD: 2}
+
+_STOPS = {"reject": 0, "hold": 1, "warn": 2, "pass": 3, "ignore": 4}
+_CIRCUMSTANCES = ("id", "created_at", "orchestrator", "override")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What was judged.
+
+    Attributes:
+        run: facts of the run for the document: ``id``, ``name``, ``source``, ``framework``, ...
+        candidate: name of the candidate checkpoint.
+        baseline: name of the baseline checkpoint.
+        checkpoint: ``uri`` and ``sha256`` of the candidate's files, None if they are not known.
+        profile: profile of the health suite.
+        judge: identity of the judge.
+        graders: identities of the training graders.
+    """
+
+    run: Mapping[str, Any]
+    candidate: str
+    baseline: str
+    checkpoint: Mapping[str, Any] | None
+    profile: str
+    judge: Mapping[str, Any]
+    graders: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the decision rests on.
+
+    Attributes:
+        checks: results of both suites.
+        findings: every finding, ``reward_hacking`` included.
+        comparison: the document of the held-out comparison.
+        observed: column or reason code to the sentence that says what was observed.
+        signals: the run's row of signals.
+        not_measured: canonical metrics that the run did not log.
+    """
+
+    checks: Sequence[Check]
+    findings: Sequence[Finding]
+    comparison: Mapping[str, Any]
+    observed: Mapping[str, str] = field(default_factory=dict)
+    signals: Mapping[str, Any] = field(default_factory=dict)
+    not_measured: Sequence[str] = ()
+
+
+def decide(checks: Iterable[Check]) -> str:
+    """Fold the results of the suites into a decision; without any result nothing is promoted."""
+    effects = [check.effect for check in checks]
+    if "reject" in effects:
+        return REJECT
+    if not effects or "hold" in effects:
+        return HOLD
+    return PROMOTE
+
+
+def document(subject: Subject, evidence: Evidence, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Make verdict.json.
+
+    Args:
+        subject: what was judged.
+        evidence: what the decision rests on.
+        provenance: ``inputs`` and ``suites`` with their hashes, and the ``command`` to repeat it.
+
+    Returns:
+        the document; its ``id`` is a hash of its lasting part, so that the same evidence gives the same id on any day.
+    """
+    reasons = _reasons(evidence)
+    decision = decide(evidence.checks)
+    first = reasons[0] if reasons else None
+    body = {
+        "version": VERSION,
+        "id": "",
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "decision": decision,
+        "summary": _summary(decision, first),
+        "next": first["advice"] if first and decision != PROMOTE else _NEXT_AFTER_PROMOTE,
+        "run": dict(subject.run),
+        "candidate": subject.candidate,
+        "baseline": subject.baseline,
+        "checkpoint": None if subject.checkpoint is None else dict(subject.checkpoint),
+        "profile": subject.profile,
+        "judge": dict(subject.judge),
+        "graders": [dict(grader) for grader in subject.graders],
+        "reasons": reasons,
+        "findings": [finding_document(finding) for finding in evidence.findings],
+        "comparison": dict(evidence.comparison),
+        "checks": [_check_document(check) for check in evidence.checks],
+        "signals": dict(evidence.signals),
+        "not_measured": list(evidence.not_measured),
+        "override": None,
+        "orchestrator": "local",
+        "provenance": dict(provenance) | {"rlchecks": __version__},
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(body, default=str, allow_nan=False))
+    plain["id"] = content_sha256(plain)[:16]
+    return plain
+
+
+def lasting(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a verdict that the evidence alone determines: not when, by which command, or recorded where.
+
+    It is what the archive keeps. An override is no part of it either: it belongs to the promotion.
+    """
+    kept = {key: value for key, value in body.items() if key not in _CIRCUMSTANCES}
+    return kept | {"provenance": {key: value for key, value in body["provenance"].items() if key != "command"}}
+
+
+def content_sha256(body: Mapping[str, Any]) -> str:
+    """SHA-256 of the lasting part in canonical form; the verdict's id is its first 16 digits."""
+    return hashlib.sha256(canonical(lasting(body))).hexdigest()
+
+
+def canonical(body: Mapping[str, Any]) -> bytes:
+    """The bytes of a document: sorted keys, no insignificant white space."""
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def finding_document(finding: Finding) -> dict[str, Any]:
+    """A finding as it stands in verdict.json and in the output of ``audit`` and ``diagnose``."""
+    return {
+        "code": finding.code,
+        "severity": finding.severity.label,
+        "title": finding.title,
+        "meaning": finding.meaning,
+        "advice": finding.advice,
+        "evidence": dict(finding.evidence),
+        "onset_step": finding.onset_step,
+    }
+
+
+_NEXT_AFTER_PROMOTE = "Read a few of the top-scoring answers, then promote the checkpoint."
+
+
+def _summary(decision: str, first: Mapping[str, Any] | None) -> str:
+    if first is None:
+        return "No expectation was checked, so that nothing can be said for the model."
+    detail = first["observed"]
+    if decision == PROMOTE:
+        return (
+            f"Nothing stops the promotion. {detail}"
+            if first["effect"] == "pass"
+            else (f"Nothing stops the promotion; note: {first['title']}")
+        )
+    return f"{first['title']} {detail}".strip()
+
+
+def _reasons(evidence: Evidence) -> list[dict[str, Any]]:
+    titles = {finding.code: finding for finding in evidence.findings}
+    reasons: list[dict[str, Any]] = []
+    for check in evidence.checks:
+        if check.effect == "ignore":
+            continue
+        code, title, advice = check.code, check.title, check.advice
+        finding = titles.get(code.removeprefix("health_"))
+        observed = evidence.observed.get(check.column) or _words(check)
+        if check.outcome == "passed":
+            advice = ""
+            if check.column.startswith(("finding_", "critical_")):
+                continue  # a finding that was not made is no reason
+        elif finding is not None and check.outcome == "failed":
+            title, advice, observed = finding.title, finding.advice, finding.meaning
+        reasons.append(
+            {
+                "code": code,
+                "status": check.outcome,
+                "effect": check.effect,
+                "title": title,
+                "observed": observed,
+                "expected": check.expected,
+                "advice": advice,
+            }
+        )
+    return _merge(sorted(reasons, key=_order))
+
+
+def _words(check: Check) -> str:
+    if check.note:
+        return check.note
+    if check.observed is None:
+        return "not measured"
+    return f"{check.observed:.4g}" if isinstance(check.observed, float) else str(check.observed).lower()
+
+
+def _order(reason: Mapping[str, Any]) -> tuple[int, int]:
+    # Among rejections, the one that names the cause comes before the one that states the loss; the confirmed gain
+    # leads what passed.
+    leading = {"reward_hacking": 0, "held_out_loss": 1, "gain_confirmed": 0}
+    return _STOPS[reason["effect"]], leading.get(reason["code"], 2)
+
+
+def _merge(reasons: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Say each thing once: a code is not repeated with a lesser effect, nor twice in the same words."""
+    strongest: dict[str, str] = {}
+    result: dict[tuple[str, str], dict[str, Any]] = {}
+    for reason in reasons:
+        if strongest.setdefault(reason["code"], reason["effect"]) == reason["effect"]:
+            result.setdefault((reason["code"], reason["title"]), reason)
+    return list(result.values())
+
+
+def _check_document(check: Check) -> dict[str, Any]:
+    return {
+        "suite": check.suite,
+        "code": check.code,
+        "column": check.column,
+        "title": check.title,
+        "why": check.why,
+        "outcome": check.outcome,
+        "observed": check.observed,
+        "expected": check.expected,
+        "effect": check.effect,
+    }
