@@ -1,0 +1,157 @@
+"""Ingestion, composed once: find the runs below some paths, read each once, archive it with its signals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from rlchecks import signals
+from rlchecks.archive import Archive
+from rlchecks.errors import InputError, RlchecksError, UsageError
+from rlchecks.metrics import METRICS
+from rlchecks.readers import find_runs, read_run
+from rlchecks.requests import IngestRequest
+from rlchecks.run import RunLog
+from rlchecks.runner import Runner, shards_of
+
+LARGEST_SHARD = 64
+"""Runs a task reads: enough that recording the task costs nothing beside it, few enough to show progress."""
+
+VERSION = 1
+"""Version of the document of ``ingest --json``."""
+
+
+@dataclass(frozen=True)
+class ReadShard:
+    """Sources that one worker reads and archives."""
+
+    sources: tuple[str, ...]
+    archive: str
+    run_id: str | None
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What was found below the paths of a request.
+
+    Attributes:
+        runs: paths to read, one a run.
+        refused: documents ``{"source", "reason"}`` of what cannot be read.
+        skipped: the same for what need not be: copies of other runs, and files in a folder that are no runs.
+    """
+
+    runs: tuple[str, ...]
+    refused: tuple[dict[str, str], ...]
+    skipped: tuple[dict[str, str], ...]
+
+
+def ingest(
+    request: IngestRequest, runner: Runner, progress: Callable[[int, int], None] = lambda done, total: None
+) -> dict[str, Any]:
+    """Read every run below the paths into the archive.
+
+    Args:
+        request: what is asked.
+        runner: runs the stages.
+        progress: called with the number of sources read so far and of all of them.
+
+    Returns:
+        the document of ``ingest --json``, with ``skipped`` beside ``runs`` and ``refused``.
+
+    Raises:
+        InputError: a path does not exist.
+        UsageError: one id was given for several runs.
+    """
+    found = runner.call(find, request.paths)
+    if request.run_id is not None and len(found.runs) > 1:
+        raise UsageError(f"--run-id names one run, and {len(found.runs)} were found; ingest them one by one.")
+    shards = [
+        ReadShard(tuple(sources), request.archive, request.run_id, request.columns)
+        for sources in shards_of(found.runs, request.workers, LARGEST_SHARD)
+    ]
+    read = 0
+
+    def done(shard: ReadShard) -> None:
+        nonlocal read
+        read += len(shard.sources)
+        progress(read, len(found.runs))
+
+    outcomes = [one for shard in runner.map(ingest_shard, shards, request.workers, done) for one in shard]
+    return {
+        "version": VERSION,
+        "runs": [one for one in outcomes if "reason" not in one],
+        "refused": [*found.refused, *(one for one in outcomes if "reason" in one)],
+        "skipped": list(found.skipped),
+    }
+
+
+def find(paths: Sequence[str]) -> Sources:
+    """Find the runs below the paths; a file that was named itself and is no run is refused, not skipped."""
+    runs: list[str] = []
+    refused: list[dict[str, str]] = []
+    skipped: list[dict[str, str]] = []
+    for path in paths:
+        if not Path(path).exists():
+            raise InputError("there is no such file or directory", path=path)
+        found = find_runs(path)
+        runs += (str(source) for source in found.sources)
+        for refusal in found.refused:
+            entry = {"source": str(refusal.source), "reason": refusal.reason}
+            lesser = refusal.kind == "copy" or (refusal.kind == "not_a_run" and Path(path).is_dir() and found.sources)
+            (skipped if lesser else refused).append(entry)
+    return Sources(tuple(dict.fromkeys(runs)), tuple(refused), tuple(skipped))
+
+
+def ingest_shard(shard: ReadShard) -> list[dict[str, Any]]:
+    """Read and archive the sources of a shard; what cannot be read becomes ``{"source", "reason"}``."""
+    archive = Archive(shard.archive)
+    return [_ingest(source, archive, shard) for source in shard.sources]
+
+
+def _ingest(source: str, archive: Archive, shard: ReadShard) -> dict[str, Any]:
+    try:
+        run = read_run(source, run_id=shard.run_id, columns=shard.columns)
+        if archive.write_run(run).changed:
+            table = signals.compute(run.steps, [signals.facts_of(run)], run.validation)
+            archive.write_signals(run.run_id, table)
+    except RlchecksError as error:
+        return {"source": source, "reason": str(error)}
+    return summary(run)
+
+
+def summary(run: RunLog) -> dict[str, Any]:
+    """The entry of a run in the document of ``ingest --json``."""
+    trained = run.steps.filter(pc.equal(run.steps["split"], "train"))
+    steps = trained["step"]
+    metrics: dict[str, dict[str, Any]] = {}
+    for name in METRICS:
+        values = trained[name].drop_null()
+        if len(values):
+            finite = values.filter(pc.is_finite(values))
+            metrics[name] = {
+                "first": _number(values[0].as_py()),
+                "last": _number(values[-1].as_py()),
+                "mean": pc.mean(finite).as_py() if len(finite) else None,
+                "count": len(values),
+            }
+    return {
+        "run_id": run.run_id,
+        "source": run.source,
+        "framework": run.framework,
+        "steps": trained.num_rows,
+        "first_step": pc.min(steps).as_py(),
+        "last_step": pc.max(steps).as_py(),
+        "metrics": metrics,
+        "unmapped": list(run.unmapped),
+        "warnings": list(run.warnings),
+    }
+
+
+def _number(value: float) -> float | str:
+    """A number that JSON can hold; NaN and infinities as the words that JavaScript and Python both know."""
+    return value if value - value == 0 else {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]

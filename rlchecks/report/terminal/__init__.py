@@ -1,0 +1,8 @@
+"""Results in the terminal, with rich. Text from logs is never markup and never a terminal command."""
+
+from __future__ import annotations
+
+from rlchecks.report.terminal.decision import verdict
+from rlchecks.report.terminal.runs import audit, diagnosis, ingest, signals, table
+
+__all__ = ["audit", "diagnosis", "ingest", "signals", "table", "verdict"]

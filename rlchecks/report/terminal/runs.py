@@ -1,0 +1,148 @@
+"""Runs in the terminal: what was read, what it shows, and how a fleet of runs is doing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from rich.console import Console
+from rich.text import Text
+
+from rlchecks.report import format as fmt
+from rlchecks.report import summary
+from rlchecks.report.summary import Document
+from rlchecks.report.terminal.parts import (
+    SEVERITY_STYLES,
+    STATUS_STYLES,
+    clean,
+    finding,
+    grid,
+    paragraph,
+    refusals,
+)
+
+_MOST_RUNS, _MOST_ROWS = 50, 200
+_STATUSES = ("sick", "incomplete", "warning", "healthy")
+
+
+def diagnosis(console: Console, document: Mapping[str, Any]) -> None:
+    """Print the findings of each run, as in ``diagnose --json``."""
+    for run in summary.items(document, "runs"):
+        console.print()
+        console.print(_title(console, run))
+        found = summary.findings(run)
+        for item in found:
+            evidence = summary.mapping(item.get("evidence")).items()
+            shown = ", ".join(f"{fmt.label(key)} {fmt.signal(str(key), value)}" for key, value in evidence)
+            finding(console, item, summary.severity(item), rest=shown)
+        if not found:
+            paragraph(console, Text("no finding"))
+    _unused(console, document)
+
+
+def audit(console: Console, document: Mapping[str, Any]) -> None:
+    """Print an audit, as in ``audit --json``: how many runs are in which state, then those that are not healthy."""
+    runs = summary.items(document, "runs")
+    counts = Counter(_status(run) for run in runs)
+    refused = document.get("refused")
+    shown = [Text(f"{counts[status]} {status}", style=STATUS_STYLES[status]) for status in _STATUSES if counts[status]]
+    number_refused = len(refused) if isinstance(refused, Sequence) else 0
+    if number_refused:
+        shown.append(Text(f"{number_refused} refused", style="bold red"))
+    console.print()
+    console.print(Text.assemble((fmt.count(len(runs), "run"), "bold"), ": " if shown else "", Text(", ").join(shown)))
+    unwell = sorted((run for run in runs if _status(run) != "healthy"), key=lambda run: _STATUSES.index(_status(run)))
+    for run in unwell[:_MOST_RUNS]:
+        console.print()
+        console.print(_title(console, run))
+        for item in summary.findings(run):
+            if summary.severity(item) != "information":
+                finding(console, item, summary.severity(item), short=True)
+        codes = [
+            fmt.label(item.get("code")) for item in summary.findings(run) if summary.severity(item) == "information"
+        ]
+        if codes:
+            paragraph(
+                console,
+                Text.assemble(
+                    (f"{'information':<13}", SEVERITY_STYLES["information"]), clean(console, ", ".join(codes))
+                ),
+            )
+    if len(unwell) > _MOST_RUNS:
+        console.print()
+        console.print(f"and {len(unwell) - _MOST_RUNS} more that are not healthy", highlight=False)
+    _unused(console, document)
+
+
+def ingest(console: Console, document: Mapping[str, Any]) -> None:
+    """Print what was read, as in ``ingest --json``."""
+    for run in summary.items(document, "runs"):
+        console.print()
+        console.print(_title(console, run))
+        first, last = (fmt.number(run.get(key), "?") for key in ("first_step", "last_step"))
+        read = f"{fmt.count(run.get('steps'), 'row')}, steps {first} to {last}, from {fmt.anything(run.get('source'))}"
+        paragraph(console, clean(console, read))
+        metrics = summary.mapping(run.get("metrics"))
+        rows = [[Text(word, style="dim") for word in ("metric", "first", "last", "mean", "rows")]] if metrics else []
+        for name, values in metrics.items():
+            cells = summary.mapping(values)
+            numbers = [clean(console, fmt.signal(str(name), cells.get(key))) for key in ("first", "last", "mean")]
+            rows.append([clean(console, name, limit=40), *numbers, clean(console, fmt.number(cells.get("count")))])
+        console.print(grid([None, "right", "right", "right", "right"], rows=rows))
+        if run.get("unmapped"):
+            paragraph(console, clean(console, f"kept without a known meaning: {fmt.anything(run['unmapped'])}", "dim"))
+        for warning in _texts(run.get("warnings")):
+            paragraph(console, clean(console, warning, "yellow"))
+    _unused(console, document)
+
+
+def signals(console: Console, row: Mapping[str, Any]) -> None:
+    """Print one row of the signals table, a signal a line."""
+    rows = [
+        [
+            clean(console, name, limit=60),
+            clean(console, fmt.signal(str(name), value), "" if value is not None else "dim"),
+        ]
+        for name, value in row.items()
+    ]
+    console.print(grid([None, "fold"], rows=rows))
+
+
+def _unused(console: Console, document: Document) -> None:
+    refusals(console, document.get("refused"))
+    refusals(console, document.get("skipped"), "Skipped")
+
+
+def table(console: Console, rows: pa.Table) -> None:
+    """Print the result of a query, at most 200 rows of it."""
+    shown = rows.slice(0, _MOST_ROWS)
+    columns = [[clean(console, name, "bold", 60) for name in shown.column_names]]
+    cells = [
+        [clean(console, "null" if value is None else value, limit=200) for value in row.values()]
+        for row in shown.to_pylist()
+    ]
+    numeric = [pa.types.is_integer(field.type) or pa.types.is_floating(field.type) for field in shown.schema]
+    console.print(grid(["right" if right else "fold" for right in numeric], rows=[*columns, *cells]))
+    if rows.num_rows > len(shown):
+        paragraph(console, Text(f"and {rows.num_rows - len(shown):,} more rows; --json prints them all", style="dim"))
+
+
+def _status(run: Document) -> str:
+    # A status that is none of the known ones must not pass for healthy.
+    value = run.get("status")
+    return value if isinstance(value, str) and value in _STATUSES else "incomplete"
+
+
+def _title(console: Console, run: Document) -> Text:
+    name = clean(console, summary.name_of(run), "bold")
+    framework = clean(console, run.get("framework") or "", "dim", 40)
+    if "status" not in run:
+        return Text.assemble(name, "  ", framework)
+    status = _status(run)
+    return Text.assemble(name, "  ", (status, STATUS_STYLES[status]), "  ", framework)
+
+
+def _texts(value: object) -> list[Any]:
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else []

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rlchecks.report import summary
+
+
+def reason(effect: str, code: str = "x", **more: Any) -> dict[str, Any]:
+    return {"code": code, "effect": effect, "status": "failed", "title": f"Title of {code}.", **more}
+
+
+def test_reasons_against_are_sorted_by_gravity_and_keep_their_order() -> None:
+    listed = [reason("warn", "a"), reason("pass"), reason("reject", "b"), reason("ignore"), reason("reject", "c")]
+    assert [one["code"] for one in summary.failing(listed)] == ["b", "c", "a"]
+    assert [one["effect"] for one in summary.harmless(listed)] == ["pass", "ignore"]
+
+
+def test_findings_are_sorted_worst_first_and_an_unknown_severity_warns() -> None:
+    listed = [{"severity": word} for word in ("information", "new", "critical", None)]
+    found = summary.findings({"findings": listed})
+    assert [summary.severity(one) for one in found] == ["critical", "warning", "warning", "information"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "reasons", "sentence"),
+    [
+        ("PROMOTE", [reason("pass", "gain_confirmed", status="passed")], "The gain is confirmed on held-out questions"),
+        ("PROMOTE", [reason("warn")], "Nothing stands against promotion. 1 warning to read."),
+        ("HOLD", [reason("hold", "too_few_questions")], "There are too few held-out questions to decide."),
+        ("HOLD", [reason("hold", "n", status="missing")], "Title of n: not measured."),
+        ("HOLD", [reason("hold", "n", status="errored")], "Title of n: could not be checked."),
+        ("HOLD", [reason("hold", "n", observed=0.62)], "Title of n: 0.620."),
+        ("HOLD", [reason("hold", "health_drift", observed="It drifts.")], "Title of health_drift."),
+        (
+            "REJECT",
+            [reason("hold"), reason("reject", "held_out_loss"), reason("reject")],
+            "1 further reason to reject.",
+        ),
+        ("REJECT", [reason("hold")], "No reason is recorded."),
+        ("REJECTED", [], "This document holds no decision, so it is no pass."),
+    ],
+)
+def test_the_headline_names_the_gravest_reason(decision: str, reasons: list[dict[str, Any]], sentence: str) -> None:
+    document = {"decision": decision, "reasons": reasons, "findings": [{"code": "drift"}]}
+    assert sentence in summary.headline(document)
+
+
+def test_what_to_do_is_the_advice_of_the_reasons_that_decided() -> None:
+    reasons = [reason("hold", advice="Wait."), reason("reject", advice="Stop."), reason("reject", advice="Stop.")]
+    assert summary.todo({"decision": "REJECT", "reasons": reasons}) == ["Stop."]
+    assert summary.todo({"decision": "HOLD", "reasons": reasons}) == ["Wait."]
+    assert summary.todo({"decision": "PROMOTE", "reasons": [], "next": "Read the answers."}) == ["Read the answers."]
+    assert summary.todo({}) == []
+
+
+def test_observed_and_expected_are_sentences() -> None:
+    assert summary.observed({"observed": 20, "expected": ">= 100"}) == "Observed 20. Expected >= 100."
+    assert summary.observed({"observed": "It fell.", "expected": ""}) == "It fell."
+    assert summary.observed({"observed": None, "expected": "<= 1"}) == "Expected <= 1."
+    assert summary.observed({}) == ""
+
+
+def test_an_outcome_other_than_failed_is_said_first() -> None:
+    assert summary.account({"status": "missing", "observed": "No range.", "expected": "<= 1"}) == (
+        "Not measured. No range. Expected <= 1."
+    )
+    assert summary.account({"status": "failed", "observed": "It fell.", "expected": "false"}) == "It fell."
+    assert [summary.expected({"expected": word}) for word in ("true", ">= 1", None)] == ["yes", "≥ 1", ""]

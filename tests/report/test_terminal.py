@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from rich.console import Console
+
+from rlchecks.report import terminal
+
+HOSTILE = [
+    "[red]x[/red]",
+    "[link=https://example.org]x[/link]",
+    "\x1b[2Jx",
+    "\x1b]8;;https://a.b\x07x",
+    "a\rb\x07c",
+    ":boom:",
+]
+
+
+def printed(view: str, *arguments: Any, width: int = 80, tty: bool = False, encoding: str = "utf-8") -> str:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding)
+    console = Console(file=file, width=width, force_terminal=tty, color_system="truecolor" if tty else None)
+    getattr(terminal, view)(console, *arguments)
+    file.flush()
+    return raw.getvalue().decode(encoding)
+
+
+def poisoned(value: Any, hostile: str) -> Any:
+    if isinstance(value, dict):
+        return {key: poisoned(item, hostile) for key, item in value.items()}
+    if isinstance(value, list):
+        return [poisoned(item, hostile) for item in value]
+    return hostile if isinstance(value, str) else value
+
+
+@pytest.fixture
+def fleet(document: dict[str, Any]) -> dict[str, Any]:
+    run = {"run_id": "toy-1", "source": "runs/toy", "framework": "trl_grpo", "findings": document["findings"]}
+    healthy = {**run, "run_id": "well", "status": "healthy", "findings": document["findings"][:1]}
+    return {
+        "version": 1,
+        "runs": [healthy, {**run, "status": "sick"}, {**run, "run_id": "odd", "status": "fine"}],
+        "refused": [{"source": "runs/broken", "reason": "line 3: no JSON."}],
+        "skipped": [{"source": "runs/copy", "reason": "a copy of toy."}],
+    }
+
+
+@pytest.fixture
+def ingested() -> dict[str, Any]:
+    run = {
+        "run_id": "toy-1",
+        "source": "runs/toy",
+        "framework": "trl_grpo",
+        "steps": 40,
+        "first_step": 1,
+        "last_step": 40,
+        "metrics": {
+            "reward": {"first": 0.3, "last": 0.7, "mean": 0.5, "count": 40},
+            "clipped_ratio": {"first": None, "last": 0.25, "mean": 0.1, "count": 39},
+        },
+        "unmapped": ["clip_ratio/high_max"],
+        "warnings": ["2 rows repeat an earlier step."],
+    }
+    return {"version": 1, "runs": [run], "refused": []}
+
+
+PATHS = {"report": Path("reports/toy/verdict.html"), "verdict": "reports/toy/verdict.json"}
+
+
+def test_a_verdict_reads_well_in_eighty_columns(document: dict[str, Any]) -> None:
+    text = printed("verdict", document, PATHS)
+    assert all(len(line.rstrip()) <= 80 for line in text.splitlines())
+    order = [
+        "REJECT",
+        "toy, checkpoint-40 against base",
+        "Overridden by somebody: shown to the board",
+        "Reward hacking: the training grader's score rose",
+        "Do not promote.",
+        "-0.358 [-0.396, -0.319]",
+        "Gap of the gains",
+        "The grader gained, the judge lost  from step 12",
+        "Not measured: entropy",
+        "reports/toy/verdict.json",
+    ]
+    places = [text.index(phrase) for phrase in order]
+    assert places == sorted(places)
+
+
+def test_nothing_is_coloured_off_a_terminal(document: dict[str, Any]) -> None:
+    assert "\x1b" not in printed("verdict", document, PATHS)
+    assert "\x1b[" in printed("verdict", document, PATHS, tty=True)
+
+
+def test_paths_are_not_broken_in_a_narrow_terminal(document: dict[str, Any]) -> None:
+    long = "reports/" + "x" * 120 + "/verdict.html"
+    assert long in printed("verdict", document, {"report": long}, width=40)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+@pytest.mark.parametrize("tty", [False, True])
+def test_text_from_logs_is_neither_markup_nor_a_command(
+    hostile: str, tty: bool, document: dict[str, Any], fleet: dict[str, Any], ingested: dict[str, Any]
+) -> None:
+    pages = [
+        printed("verdict", poisoned(document, hostile), {"report": hostile}, tty=tty),
+        printed("diagnosis", poisoned(fleet, hostile), tty=tty),
+        printed("audit", poisoned(fleet, hostile), tty=tty),
+        printed("ingest", poisoned(ingested, hostile), tty=tty),
+        printed("signals", {hostile: hostile, "reward_end": 0.5}, tty=tty),
+        printed("table", pa.table({hostile: [hostile, None]}), tty=tty),
+    ]
+    for page in pages:
+        # What remains of escapes are rich's own colours, and those only on a terminal.
+        bare = re.sub(r"\x1b\[[0-9;]*m", "", page) if tty else page
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", bare)
+        assert "]8;" not in page
+        if hostile.startswith(("[", ":")):
+            assert hostile in re.sub(r"\s+", "", bare)
+
+
+def test_a_terminal_without_unicode_gets_ascii(document: dict[str, Any]) -> None:
+    document["run"]["name"] = "läuft → 走"
+    assert r"l\xe4uft -> \u8d70" in printed("verdict", document, PATHS, encoding="ascii")
+
+
+def test_an_empty_document_is_no_pass() -> None:
+    assert "NO DECISION" in printed("verdict", {}, {})
+
+
+def test_a_diagnosis_names_run_finding_evidence_and_what_was_not_read(fleet: dict[str, Any]) -> None:
+    text = printed("diagnosis", fleet)
+    assert "toy-1  sick  trl_grpo" in text
+    assert "clipped ratio late 25%" in text
+    assert "Refused (1)\n  runs/broken" in text
+    assert "Skipped (1)\n  runs/copy" in text
+
+
+def test_an_audit_counts_all_and_lists_those_that_are_not_healthy_worst_first(fleet: dict[str, Any]) -> None:
+    text = printed("audit", fleet)
+    assert "3 runs: 1 sick, 1 incomplete, 1 healthy, 1 refused" in text
+    assert "well" not in text
+    # A status nobody knows does not pass for healthy.
+    assert text.index("toy-1  sick") < text.index("odd  incomplete")
+
+
+def test_an_audit_of_very_many_runs_stays_short(fleet: dict[str, Any]) -> None:
+    fleet["runs"] = [{"run_id": f"r{n}", "status": "sick"} for n in range(1000)]
+    text = printed("audit", fleet)
+    assert "1,000 runs: 1000 sick" in text
+    assert "and 950 more that are not healthy" in text
+
+
+def test_ingest_lists_the_metrics_in_their_units(ingested: dict[str, Any]) -> None:
+    text = printed("ingest", ingested)
+    assert re.search(r"clipped_ratio +not measured +25% +10% +39", text)
+    assert "kept without a known meaning: clip_ratio/high_max" in text
+    assert "2 rows repeat an earlier step." in text
+
+
+def test_signals_are_one_a_line_and_absent_ones_say_so() -> None:
+    text = printed("signals", {"clipped_ratio_late": 0.25, "kl_end": None, "non_finite_lasts": False})
+    lines = [line.split(maxsplit=1) for line in text.splitlines()]
+    assert [(name, value.strip()) for name, value in lines] == [
+        ("clipped_ratio_late", "25%"),
+        ("kl_end", "not measured"),
+        ("non_finite_lasts", "no"),
+    ]
+
+
+def test_a_query_result_is_cut_and_says_so() -> None:
+    text = printed("table", pa.table({"n": list(range(1000)), "name": ["x"] * 1000}))
+    assert "and 800 more rows" in text
+    assert len(text.splitlines()) == 202
