@@ -1,0 +1,112 @@
+"""Reading files once: the bytes that are parsed are the bytes that are hashed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rlchecks.errors import InputError
+from rlchecks.readers.text import clean, decode, place
+from rlchecks.run import InputFile
+
+MAX_BYTES = 1 << 30
+"""Largest log that is read, in bytes: a million logged steps stay below it, and parsed it must fit into memory."""
+
+HEAD_BYTES = 1 << 16
+"""How much of a file is looked at to tell what it is."""
+
+
+class Contents(NamedTuple):
+    """The bytes of a file and the record of having read them."""
+
+    data: bytes
+    source: InputFile
+
+
+def read_bytes(path: Path, limit: int = MAX_BYTES) -> Contents:
+    """Read a regular file.
+
+    Args:
+        path: the file.
+        limit: largest size accepted, in bytes.
+
+    Raises:
+        InputError: it is missing, unreadable, no regular file, empty, or too large.
+    """
+    size = _size(path)
+    if size > limit:
+        raise InputError(f"the file is larger than {limit:,} bytes, the most that is read", path=place(path))
+    data = _read(path, size)
+    if not data:
+        raise InputError("the file is empty", path=place(path))
+    return Contents(data, InputFile(clean(str(path)), hashlib.sha256(data).hexdigest(), len(data)))
+
+
+def read_head(path: Path) -> bytes:
+    """Read the first :data:`HEAD_BYTES` of a regular file.
+
+    Raises:
+        InputError: it is missing, unreadable or no regular file.
+    """
+    return _read(path, min(_size(path), HEAD_BYTES))
+
+
+def parse_json(data: bytes, path: Path) -> tuple[Any, int]:
+    """Parse a JSON document, bare ``NaN`` and ``Infinity`` included.
+
+    Returns:
+        The document, and how many of its objects name a key twice (the last one counts).
+
+    Raises:
+        InputError: it is no UTF-8, no JSON, or nested too deeply.
+    """
+    repeated = 0
+
+    def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeated
+        result = dict(pairs)
+        repeated += len(result) != len(pairs)
+        return result
+
+    text = decode(data, path)
+    try:
+        return json.loads(text, object_pairs_hook=as_object), repeated
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        todo = "the file may be cut off or not written to its end"
+        raise InputError(f"no valid JSON ({error.msg})", path=place(path), where=where, todo=todo) from error
+    except RecursionError as error:
+        raise InputError("the JSON is nested too deeply for a log", path=place(path)) from error
+    except ValueError as error:
+        # Python refuses integers of more than 4300 digits.
+        raise InputError(f"a number cannot be read ({error})", path=place(path)) from error
+
+
+def _size(path: Path) -> int:
+    # Asked before opening: opening a named pipe would wait for its writer.
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError("a directory, expected a file", path=place(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError("no regular file", path=place(path))
+    return status.st_size
+
+
+def _read(path: Path, size: int) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(size)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> InputError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return InputError(f"cannot be read ({reason})", path=place(path))

@@ -1,0 +1,58 @@
+"""Names and ids of runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from pathlib import Path
+
+from rlchecks.errors import UsageError
+from rlchecks.readers.text import clean
+
+# Names that say what a file is, not which run it belongs to.
+_GENERIC = re.compile(
+    r"trainer_state|checkpoint-\d+|metrics|steps|logs?|log_history|logging|history|training_history|progress|results?"
+    r"|output|outputs|train|training|data|scalars",
+    re.I,
+)
+_LONGEST_SLUG = 60
+
+
+def run_name(path: Path) -> str:
+    """Name a run after its directory or file, or after the directory above if that name says nothing."""
+    absolute = path.absolute()
+    own = absolute.name if path.is_dir() else absolute.stem
+    parents = [parent.name for parent in absolute.parents if parent.name]
+    return clean(next((name for name in [own, *parents] if not _GENERIC.fullmatch(name)), own) or "run")
+
+
+def run_id(given: str | None, name: str, framework: str, first_row: Mapping[str, object]) -> str:
+    """Make the id of a run.
+
+    Args:
+        given: the id the user wants; it is taken as it is.
+        name: the run's name.
+        framework: the framework's name.
+        first_row: the first logged row, which stays the same while a log grows.
+
+    Returns:
+        ``given``, or the name as a slug with eight hexadecimal digits of (framework, first row).
+
+    Raises:
+        UsageError: the wanted id is blank or holds control characters.
+    """
+    if given is not None:
+        if not given.strip() or not given.isprintable():
+            raise UsageError("the run id is blank or holds characters that cannot be printed.")
+        return given
+    row = json.dumps([framework, first_row], sort_keys=True, default=str)
+    return f"{slug(name)}-{hashlib.sha256(row.encode()).hexdigest()[:8]}"
+
+
+def slug(name: str) -> str:
+    """Reduce a name to lower-case ASCII letters, digits and hyphens."""
+    ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_only.lower()).strip("-")[:_LONGEST_SLUG].strip("-") or "run"

@@ -1,0 +1,82 @@
+"""Reading one run, whatever log it left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rlchecks.errors import InputError, NotARunError
+from rlchecks.readers.aliases import framework
+from rlchecks.readers.files import read_head
+from rlchecks.readers.registry import Reader, ReadOptions, reader_named, reader_of
+from rlchecks.readers.search import find_runs
+from rlchecks.readers.table_files import SUFFIXES
+from rlchecks.readers.text import listing, place
+from rlchecks.readers.unknown import explain, explain_directory
+from rlchecks.run import RunLog
+
+
+def read_run(path: str | Path, *, run_id: str | None = None, columns: Mapping[str, str] | None = None) -> RunLog:
+    """Read one training run.
+
+    Args:
+        path: a run's output directory, a directory that holds one run, or a log file.
+        run_id: the id it shall have; by default the slug of its name with eight hexadecimal digits that stay the
+            same while the log grows.
+        columns: the user's own column to canonical name (those of :data:`rlchecks.metrics.METRICS`, ``step``,
+            ``epoch``, ``validation_reward``, ``reward/<function>``), for logs with names that no alias knows.
+
+    Returns:
+        The run; ``warnings`` says what a person should know about the reading.
+
+    Raises:
+        NotARunError: the path holds no run of reinforcement learning, or a directory holds more than one.
+        InputError: a file cannot be read.
+        UsageError: ``run_id`` or ``columns`` is not usable.
+    """
+    source = Path(path)
+    options = ReadOptions(run_id=run_id, columns=dict(columns or {}))
+    framework("table").with_columns(options.columns)
+    try:
+        if not source.exists():
+            raise InputError("there is no such file or directory", path=place(path))
+        log, reader = _only_run(source) if source.is_dir() else (source, _reader(source, options))
+        return reader.read(log, options)
+    except RecursionError as error:
+        raise InputError("nested too deeply for a log", path=place(path)) from error
+    except OSError as error:
+        # What vanishes while it is read.
+        raise InputError(f"cannot be read ({error.strerror})", path=place(path)) from error
+
+
+def _reader(file: Path, options: ReadOptions) -> Reader:
+    head = read_head(file)
+    reader = reader_of(file, head)
+    if reader is None and options.columns and file.suffix.lower() in SUFFIXES:
+        # The user's names make a table of it.
+        return reader_named("table")
+    if reader is None:
+        raise explain(file, head)
+    return reader
+
+
+def _only_run(directory: Path) -> tuple[Path, Reader]:
+    reader = reader_of(directory, b"")
+    if reader is not None:
+        return directory, reader
+    found = find_runs(directory)
+    name = place(directory)
+    if len(found.sources) > 1:
+        names = listing(str(source.relative_to(directory)) for source in found.sources)
+        raise NotARunError(f"{len(found.sources)} runs ({names}), expected one", path=name, todo="name one of them")
+    if not found.sources:
+        faults = [refusal for refusal in found.refused if refusal.kind != "copy"]
+        if faults:
+            first = f"{place(faults[0].source)}: {faults[0].reason.rstrip('.')}"
+            raise NotARunError(f"no run in it; {first}", path=name)
+        raise explain_directory(directory)
+    source = found.sources[0]
+    reader = reader_of(source, read_head(source) if source.is_file() else b"")
+    if reader is None:
+        raise explain(source, b"")
+    return source, reader

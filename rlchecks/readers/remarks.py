@@ -1,0 +1,36 @@
+"""What a person should know about the columns of a log."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rlchecks.metrics import METRICS
+from rlchecks.readers.aliases import Framework
+from rlchecks.readers.columns import Notes
+from rlchecks.readers.text import counted, shown
+
+
+def remarks(notes: Notes, framework: Framework, *, quoted: bool) -> list[str]:
+    """Write what was noticed while columns were built, one sentence each.
+
+    Args:
+        notes: what was noticed.
+        framework: whose keys they are.
+        quoted: whether numbers in text are worth a mention.
+    """
+    found = []
+    if notes.quoted and quoted:
+        found.append(f"{counted(notes.quoted, 'number')} logged as text: read as numbers")
+    for key, count in notes.texts.items():
+        found.append(f"{shown(key)}: {counted(count, 'value')} not numeric, kept as text")
+    for key, used in notes.differing.items():
+        found.append(f"{shown(used)} and {shown(key)} are both logged and differ: {shown(used)} is used")
+    for key, name in notes.outside.items():
+        metric = METRICS[name]
+        limits = f"below {metric.low:g}" if metric.high == np.inf else f"outside {metric.low:g} to {metric.high:g}"
+        found.append(f"{shown(key)} has values {limits}, so it cannot be {name}: left unmapped")
+    for key, meanings in framework.ambiguous.items():
+        if key in notes.unmapped and not notes.mapped.keys() & set(meanings):
+            question = " or ".join(meanings)
+            found.append(f"{shown(key)} is not used, since its name does not tell whether it is {question}")
+    return found

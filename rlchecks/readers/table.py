@@ -1,0 +1,93 @@
+"""Tables of metrics, one row a step: CSV, TSV, JSON Lines, a JSON list of objects, Parquet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from rlchecks.errors import NotARunError
+from rlchecks.readers.aliases import framework, recognise
+from rlchecks.readers.assemble import Logged, assemble, keys_of
+from rlchecks.readers.files import read_head
+from rlchecks.readers.identity import run_name
+from rlchecks.readers.registry import ReadOptions
+from rlchecks.readers.table_files import PARQUET, SUFFIXES, keys_in, peek, read_rows
+from rlchecks.readers.text import listing, place
+from rlchecks.readers.trl_rules import apply
+from rlchecks.run import RunLog
+
+_DEFAULT = "table"
+_HELD_OUT = frozenset({"question_id", "checkpoint", "judge", "score"})
+# Both a question and an answer in a row: one row an answer, not a step.
+_QUESTIONS = frozenset({"prompt", "input", "question", "instruction"})
+_ANSWERS = frozenset({"completion", "completions", "response", "answer", "output"})
+
+
+class TableReader:
+    """Reads tables whose columns have canonical or known names; see ``[table]`` in ``aliases.toml``."""
+
+    name = "table"
+    looks_for = "a table (.csv, .tsv, .jsonl, .ndjson, .json, .parquet) with a column for the reward, such as 'reward'"
+
+    def detect(self, path: Path, head: bytes) -> bool:
+        """See :class:`rlchecks.readers.registry.Reader`."""
+        if path.suffix.lower() not in SUFFIXES or path.is_dir():
+            return False
+        keys = keys_in(peek(path, head))
+        if not keys and head.startswith(PARQUET):
+            # Damaged, which is said when it is read.
+            return True
+        return not no_steps(keys) and any(recognise(keys, _DEFAULT).is_reward(key) for key in keys)
+
+    def opening(self, path: Path) -> str | None:
+        """See :class:`rlchecks.readers.registry.Reader`; the first row.
+
+        Raises:
+            InputError: the table is damaged.
+        """
+        rows = peek(path, read_head(path)) or read_rows(path).rows
+        return json.dumps(rows[0], sort_keys=True, default=str)
+
+    def read(self, path: Path, options: ReadOptions) -> RunLog:
+        """See :class:`rlchecks.readers.registry.Reader`."""
+        if path.suffix.lower() not in SUFFIXES:
+            suffixes = ", ".join(sorted(SUFFIXES))
+            raise NotARunError(f"no table (known by the extensions {suffixes})", path=place(path))
+        table = read_rows(path)
+        keys = keys_of(table.rows)
+        reason = no_steps(keys)
+        if reason and not options.columns:
+            raise NotARunError(reason, path=place(path))
+        known = recognise(keys, _DEFAULT)
+        logged = Logged(
+            path=path,
+            name=run_name(path),
+            framework=known,
+            rows=table.rows,
+            inputs=(table.source,),
+            warnings=table.warnings,
+            untyped=table.untyped,
+            guard=known.name == _DEFAULT,
+        )
+        run = assemble(logged, options)
+        return apply(run, keys) if "trl_grpo" in known.lineage else run
+
+
+def no_steps(keys: Iterable[str]) -> str | None:
+    """Say why rows with these keys are no steps of a training run; None if they may be."""
+    present = set(keys)
+    if present >= _HELD_OUT:
+        return "results of a held-out evaluation, not a training run"
+    if present & _QUESTIONS and present & _ANSWERS:
+        both = [*sorted(present & _QUESTIONS), *sorted(present & _ANSWERS)]
+        return f"one row for each answer (columns {listing(both)}), expected one for each step"
+    return None
+
+
+def looks_like_a_log(path: Path, head: bytes) -> bool:
+    """Whether a table counts steps, as a log of training does, whether or not it has a reward."""
+    if path.suffix.lower() not in SUFFIXES:
+        return False
+    keys = keys_in(peek(path, head))
+    return not no_steps(keys) and bool(set(keys) & set(framework(_DEFAULT).step))

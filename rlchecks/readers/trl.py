@@ -1,0 +1,113 @@
+"""Hugging Face TRL: output directories and ``trainer_state.json``."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from rlchecks.readers.aliases import framework, recognise
+from rlchecks.readers.assemble import Logged, assemble, keys_of
+from rlchecks.readers.files import read_head
+from rlchecks.readers.identity import run_name
+from rlchecks.readers.registry import ReadOptions
+from rlchecks.readers.steps import MAX_STEP, Row
+from rlchecks.readers.trl_completions import completion_files, read_completions
+from rlchecks.readers.trl_neighbours import look_around
+from rlchecks.readers.trl_rules import apply
+from rlchecks.readers.trl_source import STATE, Choice, choose, load_state, state_files
+from rlchecks.readers.values import to_count, to_text
+from rlchecks.run import RunLog
+
+_FACTS = ("logging_steps", "eval_steps", "save_steps", "num_train_epochs", "train_batch_size")
+_DEFAULT = "trl_grpo"
+_LOG = re.compile(r'"log_history"\s*:\s*\[\s*(?=\{)')
+_NEXT = re.compile(r"\s*,\s*(?=\{)")
+
+
+class TrlReader:
+    """Reads what TRL's GRPO and RLOO trainers of every key generation wrote, and Unsloth's and others' built on it."""
+
+    name = "trl"
+    looks_for = f"a TRL output directory (with {STATE} or checkpoint-*/{STATE}), or a JSON file with log_history"
+
+    def detect(self, path: Path, head: bytes) -> bool:
+        """See :class:`rlchecks.readers.registry.Reader`."""
+        if path.is_dir():
+            return bool(state_files(path))
+        return path.name == STATE or (path.suffix.lower() == ".json" and b'"log_history"' in head)
+
+    def files(self, path: Path) -> list[Path]:
+        """See :class:`rlchecks.readers.registry.Reader`."""
+        return [state for _, state in state_files(path)]
+
+    def opening(self, path: Path) -> str | None:
+        """See :class:`rlchecks.readers.registry.Reader`; the first logged row.
+
+        Raises:
+            InputError: the log cannot be read; NotARunError: it holds no run of reinforcement learning.
+        """
+        state = state_files(path)[0][1] if path.is_dir() else path
+        rows = _first_rows(read_head(state).decode("utf-8", "ignore"))
+        if not any(framework(_DEFAULT).is_reward(key) for row in rows for key in row):
+            # Not among the first rows: the whole log has to tell.
+            self.read(path, ReadOptions())
+            rows = rows or _choose(path).state.rows
+        return json.dumps(rows[0], sort_keys=True)
+
+    def read(self, path: Path, options: ReadOptions) -> RunLog:
+        """See :class:`rlchecks.readers.registry.Reader`."""
+        directory = path if path.is_dir() else path.parent
+        choice = _choose(path)
+        state = choice.state
+        # The top of an output directory has no config.json of the model; its checkpoints do.
+        places = [directory, state.path.parent, *(file.parent for _, file in state_files(directory)[-1:])]
+        neighbours = look_around(places)
+        keys = keys_of(state.rows)
+        facts = {key: to_text(value) for key in _FACTS if (value := state.fields.get(key)) is not None}
+        logged = Logged(
+            path=path,
+            name=run_name(path),
+            framework=recognise(keys, _DEFAULT),
+            rows=state.rows,
+            inputs=(*choice.inputs, *neighbours.inputs),
+            planned_steps=to_count(state.fields.get("max_steps"), MAX_STEP) or None,
+            framework_version=neighbours.trl_version,
+            facts={**facts, **neighbours.facts},
+            warnings=choice.warnings,
+        )
+        files = completion_files(directory) if path.is_dir() or path.name == STATE else []
+        run = apply(assemble(logged, options), keys, logs_completions=bool(files))
+        evaluated = run.steps.filter(pc.equal(run.steps["split"], "eval"))["step"].to_pylist()
+        answers = read_completions(files, run.run_id, run.graders, frozenset(evaluated))
+        return replace(
+            run,
+            completions=answers.table,
+            inputs=(*run.inputs, *answers.inputs),
+            warnings=(*run.warnings, *answers.warnings),
+        )
+
+
+def _choose(path: Path) -> Choice:
+    if path.is_dir():
+        return choose(path)
+    state = load_state(path)
+    return Choice(state, (state.source,), state.warnings)
+
+
+def _first_rows(head: str) -> list[Row]:
+    """Parse the logged rows that stand whole in the beginning of a state."""
+    decoder = json.JSONDecoder()
+    rows: list[Row] = []
+    before = _LOG.search(head)
+    while before:
+        try:
+            row, position = decoder.raw_decode(head, before.end())
+        except (ValueError, RecursionError):
+            break
+        rows.append(row)
+        before = _NEXT.match(head, position)
+    return rows

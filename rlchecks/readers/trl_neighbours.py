@@ -1,0 +1,94 @@
+"""What the files beside a TRL log tell: versions, the trainer, settings. None of them is required."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rlchecks.errors import InputError
+from rlchecks.readers.files import read_bytes
+from rlchecks.readers.text import clean
+from rlchecks.readers.values import to_text
+from rlchecks.run import InputFile
+
+# A model card or a list of packages is far smaller.
+_LARGEST = 1 << 20
+_SETTINGS = (
+    "beta",
+    "num_generations",
+    "max_completion_length",
+    "scale_rewards",
+    "loss_type",
+    "num_iterations",
+    "temperature",
+)
+# The model card that TRL writes ends with the versions; a frozen list of packages pins them.
+_TRL = re.compile(r"^(?:- TRL: |trl==)(\d+\.\d+[\w.+-]*)\s*$", re.M)
+_TRANSFORMERS = re.compile(r"^(?:- Transformers: |transformers==)(\d+\.\d+[\w.+-]*)\s*$", re.M)
+_TRAINER = re.compile(r"trained with (GRPO|RLOO)\b")
+
+
+class Neighbours(NamedTuple):
+    """Version of TRL, other facts, and the files that told them."""
+
+    trl_version: str | None
+    facts: dict[str, str]
+    inputs: tuple[InputFile, ...]
+
+
+def look_around(places: Sequence[Path]) -> Neighbours:
+    """Read the small files of a run's directory and its checkpoints.
+
+    Args:
+        places: directories; the first is the run's own and counts most.
+    """
+    directory, *_ = places = tuple(dict.fromkeys(places))
+    facts: dict[str, str] = {}
+    inputs: list[InputFile] = []
+    version: str | None = None
+    packages = sorted(directory.glob("wandb/*/files/requirements.txt"))[-1:]
+    texts = [place / name for place in places for name in ("README.md", "requirements.txt")]
+    for path in [*texts, *packages]:
+        text = _read(path, inputs)
+        version = version or _first(_TRL, text)
+        _note(facts, "transformers_version", _first(_TRANSFORMERS, text))
+        _note(facts, "trainer", _first(_TRAINER, text))
+    for path in [place / name for place in places for name in ("training_args.json", "args.json", "config.json")]:
+        document = _as_object(_read(path, inputs))
+        _note(facts, "transformers_version", document.get("transformers_version"))
+        if path.name != "config.json":
+            for key in _SETTINGS:
+                _note(facts, key, document.get(key))
+    return Neighbours(version, facts, tuple(inputs))
+
+
+def _read(path: Path, inputs: list[InputFile]) -> str:
+    if not path.is_file():
+        return ""
+    try:
+        contents = read_bytes(path, _LARGEST)
+    except InputError:
+        return ""
+    inputs.append(contents.source)
+    return contents.data.decode("utf-8", "replace")
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str | None:
+    found = pattern.search(text)
+    return found[1] if found else None
+
+
+def _as_object(text: str) -> dict[str, object]:
+    try:
+        document = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _note(facts: dict[str, str], key: str, value: object) -> None:
+    if value is not None and not isinstance(value, (dict, list)):
+        facts.setdefault(key, clean(to_text(value)))
