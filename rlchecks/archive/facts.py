@@ -1,0 +1,135 @@
+"""A run log's facts as the row of the ``runs`` table, and back; and whether two logs are of one run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rlchecks.archive.tables import Encoded
+from rlchecks.errors import ArchiveError
+from rlchecks.metrics import METRICS
+from rlchecks.run import InputFile, RunLog
+
+Row = dict[str, Any]
+
+_BY_IMPORTANCE = ("train", "eval", "summary")
+
+
+def facts_row(run: RunLog) -> Row:
+    """Return a run's row without ``tables``, ``content_sha256`` and ``ingested_at``.
+
+    ``first_step``, ``last_step`` and ``n_steps`` (different steps) count the training rows.
+    """
+    train = pc.unique(run.steps.filter(pc.equal(run.steps["split"], "train"))["step"])
+    bounds = pc.min_max(train).as_py()
+    return {
+        "run_id": run.run_id,
+        "name": _clean(run.name),
+        "source": _clean(run.source),
+        "framework": _clean(run.framework),
+        "framework_version": None if run.framework_version is None else _clean(run.framework_version),
+        "first_step": bounds["min"],
+        "last_step": bounds["max"],
+        "n_steps": len(train),
+        "planned_steps": run.planned_steps,
+        "repeated_steps": run.repeated_steps,
+        "graders": [_clean(name) for name in run.graders],
+        "facts": [(_clean(name), _clean(value)) for name, value in sorted(run.facts.items())],
+        "inputs": [{"path": _clean(f.path), "sha256": f.sha256, "bytes": f.bytes} for f in run.inputs],
+        "unmapped": [_clean(key) for key in run.unmapped],
+        "warnings": [_clean(sentence) for sentence in run.warnings],
+    }
+
+
+def content_sha256(row: Mapping[str, Any], tables: Mapping[str, Encoded]) -> str:
+    """Return the hash of a run's facts and own tables: what makes a second ingest of the same log change nothing."""
+    content = [dict(row), sorted((name, table.rows, table.sha256) for name, table in tables.items())]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def run_log(row: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> RunLog:
+    """Return the run log that a row of ``runs`` and the run's own tables came from."""
+    return RunLog(
+        run_id=row["run_id"],
+        name=row["name"],
+        source=row["source"],
+        framework=row["framework"],
+        steps=tables["steps"],
+        completions=tables["completions"],
+        validation=tables["validation"],
+        framework_version=row["framework_version"],
+        planned_steps=row["planned_steps"],
+        repeated_steps=row["repeated_steps"],
+        graders=tuple(row["graders"]),
+        facts=dict(row["facts"]),
+        inputs=tuple(InputFile(**file) for file in row["inputs"]),
+        unmapped=tuple(row["unmapped"]),
+        warnings=tuple(row["warnings"]),
+    )
+
+
+def check_same_run(old: Mapping[str, Any], old_steps: pa.Table, new: RunLog) -> None:
+    """Refuse a log that is not the archived run's, or is an older copy of it.
+
+    One run: the same framework, and the same first logged row. Rows are compared in the numbers both have, since
+    another release may name a metric differently; they must share one.
+
+    Args:
+        old: the archived row of ``runs``.
+        old_steps: the archived steps.
+        new: the log that is to replace them.
+
+    Raises:
+        ArchiveError: if it must not replace them.
+    """
+    run_id, advice = new.run_id, "give this one its own id with --run-id"
+    if old["framework"] != new.framework:
+        problem = f"belongs to a run of framework {old['framework']!r}, and this log is of {new.framework!r}"
+        raise ArchiveError(f"The run id {run_id!r} {problem}; {advice}.")
+    if old_steps.num_rows and not _same_first_row(old_steps, new.steps):
+        raise ArchiveError(f"The run id {run_id!r} belongs to a run whose first logged row is another; {advice}.")
+    for split in _BY_IMPORTANCE:
+        archived, given = (_last_step(steps, split) for steps in (old_steps, new.steps))
+        if archived is not None and (given is None or given < archived):
+            raise ArchiveError(
+                f"The run {run_id!r} is archived up to {split} step {archived} and this log ends at {given}; it is an "
+                f"older copy, so ingest the newer log, or {advice}."
+            )
+
+
+def _same_first_row(old: pa.Table, new: pa.Table) -> bool:
+    for split in _BY_IMPORTANCE:
+        first, other = _first_row(old, split), _first_row(new, split)
+        if first and other:
+            shared = first.keys() & other.keys() - {"step"}
+            return bool(shared) and all(_equal(first[name], other[name]) for name in {*shared, "step"})
+    return False
+
+
+def _first_row(steps: pa.Table, split: str) -> dict[str, float]:
+    rows = steps.filter(pc.equal(steps["split"], split))
+    if not rows.num_rows:
+        return {}
+    (row,) = rows.filter(pc.equal(rows["step"], pc.min(rows["step"]))).slice(0, 1).to_pylist()
+    logged = {name: row[name] for name in ("step", "epoch", *METRICS)} | dict(row["extra"] or ())
+    return {name: value for name, value in logged.items() if value is not None}
+
+
+def _last_step(steps: pa.Table, split: str) -> int | None:
+    last: int | None = pc.max(steps.filter(pc.equal(steps["split"], split))["step"]).as_py()
+    return last
+
+
+def _equal(one: float, other: float) -> bool:
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+def _clean(text: str) -> str:
+    # File names that are no UTF-8 arrive with lone surrogates, which Arrow cannot store.
+    return text.encode("utf-8", "backslashreplace").decode()
