@@ -67,7 +67,7 @@ def ingest(
         InputError: a path does not exist.
         UsageError: one id was given for several runs.
     """
-    found = runner.call(find, request.paths)
+    found = runner.call(find, request.paths, request.columns)
     if request.run_id is not None and len(found.runs) > 1:
         raise UsageError(f"--run-id names one run, and {len(found.runs)} were found; ingest them one by one.")
     shards = [
@@ -90,7 +90,7 @@ def ingest(
     }
 
 
-def find(paths: Sequence[str]) -> Sources:
+def find(paths: Sequence[str], columns: Mapping[str, str] | None = None) -> Sources:
     """Find the runs below the paths; a file that was named itself and is no run is refused, not skipped."""
     runs: list[str] = []
     refused: list[dict[str, str]] = []
@@ -98,12 +98,15 @@ def find(paths: Sequence[str]) -> Sources:
     for path in paths:
         if not Path(path).exists():
             raise InputError("there is no such file or directory", path=path)
-        found = find_runs(path)
+        if Path(path).is_file():
+            runs.append(path)  # what was named is read, or refused with the reader's own words
+            continue
+        found = find_runs(path, columns)
         runs += (str(source) for source in found.sources)
         for refusal in found.refused:
             entry = {"source": str(refusal.source), "reason": refusal.reason}
-            lesser = refusal.kind == "copy" or (refusal.kind == "not_a_run" and Path(path).is_dir() and found.sources)
-            (skipped if lesser else refused).append(entry)
+            harmless = refusal.kind == "copy" or (refusal.kind == "not_a_run" and found.sources)
+            (skipped if harmless else refused).append(entry)
     return Sources(tuple(dict.fromkeys(runs)), tuple(refused), tuple(skipped))
 
 

@@ -61,6 +61,14 @@ def test_a_folder_is_searched_and_strangers_are_skipped(ask: Any, tmp_path: Path
     assert [Path(one["source"]).name for one in document["skipped"]] == ["supervised.csv"]
 
 
+def test_tables_with_names_of_their_own_are_found_by_the_declared_reward(ask: Any, tmp_path: Path) -> None:
+    path = table(tmp_path / "runs" / "own.csv")
+    path.write_text(path.read_text().replace("reward", "my_score"))
+    assert not ask(tmp_path / "runs")["runs"]
+    (run,) = ask(tmp_path / "runs", columns={"my_score": "reward"})["runs"]
+    assert run["metrics"]["reward"]["count"] == 20
+
+
 def test_a_file_that_was_named_is_refused_not_skipped(ask: Any, tmp_path: Path) -> None:
     path = tmp_path / "prices.csv"
     path.write_text("item,price\npen,2\n")

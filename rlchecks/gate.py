@@ -1,0 +1,216 @@
+"""The promotion gate, composed once: from a run and its held-out results to a recorded verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from rlchecks import publication, stages, suites, verdict
+from rlchecks.archive import Archive
+from rlchecks.checkpoint import Checkpoint, candidate_checkpoint, checkpoint_identity
+from rlchecks.diagnosis import Finding, reward_hacking
+from rlchecks.errors import UsageError
+from rlchecks.heldout import (
+    Comparison,
+    ComparisonRequest,
+    HeldoutRows,
+    Scorer,
+    candidate_identity,
+    choose_checkpoints,
+    count_looks,
+    heldout_set_id,
+    parse_scorer,
+)
+from rlchecks.promotion import Promotion
+from rlchecks.requests import GateRequest
+from rlchecks.run import RunLog
+from rlchecks.runner import Runner
+
+_NAMED_WHEN_MISSING = ("reward_std", "zero_std_fraction", "clipped_ratio", "mean_length", "kl", "entropy", "grad_norm")
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """What a gate leaves.
+
+    Attributes:
+        document: verdict.json.
+        html: the page.
+        json: the document's file.
+        promotion: the promotion record, if one was asked for and allowed.
+    """
+
+    document: dict[str, Any]
+    html: Path
+    json: Path
+    promotion: Promotion | None = None
+
+
+def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
+    """Decide whether a candidate may be promoted.
+
+    Args:
+        request: what is asked.
+        runner: runs the stages.
+        orchestrator: where this is recorded, in words, for the report.
+
+    Raises:
+        RlchecksError: an input cannot be used; nothing was decided.
+    """
+    rules = suites.load(request.profile, None if request.expectations is None else Path(request.expectations))
+    declared = tuple(parse_scorer(text) for text in request.graders)
+    judges = tuple(parse_scorer(text) for text in request.judges)
+    run = runner.call(stages.load_run, request.run, request.archive, request.run_id, request.columns)
+    rows = runner.call(stages.load_heldout, request.heldout)
+    names = choose_checkpoints(rows.table, request.baseline, request.candidate)
+    checkpoint = _checkpoint(request, names.candidate)
+    if request.promote is not None and checkpoint is None:
+        raise UsageError(
+            f"The files of candidate {names.candidate!r} are not in {request.run}, so that nothing could be promoted; "
+            "say where they are with --checkpoint."
+        )
+    runner.call(stages.store_run, run, request.archive)
+    graders = _graders(run, declared)
+    training = runner.call(
+        stages.examine, run, rules.parameters, reward_range=_range(graders), last_step=names.candidate_step
+    )
+    family = request.family or run.run_id
+    heldout_set, candidate = heldout_set_id(rows), candidate_identity(rows, names.candidate, _hash(checkpoint))
+    looks = count_looks(
+        Archive(request.archive).verdicts(), heldout_set=heldout_set, family=family, candidate_identity=candidate
+    )
+    prompts = _training_prompts(run)
+    question = ComparisonRequest(
+        baseline=names.baseline,
+        candidate=names.candidate,
+        judges=judges,
+        graders=graders,
+        graders_known=bool(graders),
+        decoding=request.decoding,
+        margin=request.margin,
+        looks=looks,
+        candidate_hash=_hash(checkpoint),
+        baseline_hash=_hash(_inside(request, names.baseline)),
+        training_reward_gain=training.row["reward_gain_fraction"],
+        training_reward_scale=_scale(training.row),
+        training_prompts=prompts,
+        training_prompts_share=_share_seen(run),
+    )
+    comparison = runner.call(stages.compare_heldout, rows, question)
+    findings = _with_hacking(training.findings, comparison, rules)
+    table = stages.evidence_of(comparison.evidence, findings, rules.promotion)
+    checks = runner.call(stages.check, rules, training, table)
+    document = verdict.document(
+        verdict.Subject(
+            run=_run_document(run),
+            candidate=comparison.candidate,
+            baseline=comparison.baseline,
+            checkpoint=None if checkpoint is None else checkpoint._asdict(),
+            profile=request.profile,
+            judge=comparison.judge,
+            graders=comparison.graders,
+        ),
+        verdict.Evidence(
+            checks=checks,
+            findings=findings,
+            comparison=comparison.document,
+            observed=comparison.observed,
+            signals=training.row,
+            not_measured=_not_measured(run),
+        ),
+        _provenance(request, run, rows, rules),
+    )
+    document["orchestrator"] = orchestrator
+    runner.call(stages.store_evidence, run.run_id, request.archive, training, rows)
+    publication.archive_verdict(document, request.archive, family, comparison)
+    return runner.call(publication.publish, document, run, request, checkpoint)
+
+
+def _checkpoint(request: GateRequest, candidate: str) -> Checkpoint | None:
+    if request.checkpoint is not None:
+        return checkpoint_identity(request.checkpoint)
+    return _inside(request, candidate)
+
+
+def _inside(request: GateRequest, name: str) -> Checkpoint | None:
+    path = candidate_checkpoint(Path(request.run), name)
+    return None if path is None else checkpoint_identity(path)
+
+
+def _hash(checkpoint: Checkpoint | None) -> str | None:
+    return None if checkpoint is None else checkpoint.sha256
+
+
+def _graders(run: RunLog, declared: Iterable[Scorer]) -> tuple[Scorer, ...]:
+    """The training graders of the log, each with what was declared of it, and those that were only declared."""
+    by_name = {scorer.name: scorer for scorer in declared}
+    logged = [by_name.pop(name, Scorer(name)) for name in run.graders]
+    return (*logged, *by_name.values())
+
+
+def _range(graders: tuple[Scorer, ...]) -> tuple[float, float] | None:
+    """The reward's range, if it is that of the only grader; a weighted sum of several has no declared range."""
+    if len(graders) == 1 and graders[0].low is not None and graders[0].high is not None:
+        return graders[0].low, graders[0].high
+    return None
+
+
+def _scale(row: dict[str, Any]) -> tuple[float, float] | None:
+    low, high = row["scale_low"], row["scale_high"]
+    return (low, high) if low is not None and high is not None and low < high else None
+
+
+def _training_prompts(run: RunLog) -> frozenset[str] | None:
+    trained = run.completions.filter(pc.equal(run.completions["split"], "train"))
+    return frozenset(pc.unique(trained["prompt"].drop_null()).to_pylist()) if trained.num_rows else None
+
+
+def _share_seen(run: RunLog) -> float | None:
+    """Share of the training steps whose prompts were logged: what the overlap check has seen."""
+    logged = pc.count_distinct(run.completions["step"]).as_py()
+    steps: int = pc.count_distinct(run.steps.filter(pc.equal(run.steps["split"], "train"))["step"]).as_py()
+    return min(1.0, logged / steps) if logged and steps else None
+
+
+def _with_hacking(findings: tuple[Finding, ...], comparison: Comparison, rules: suites.Suites) -> tuple[Finding, ...]:
+    hacking = reward_hacking.from_comparison(comparison.evidence, rules.parameters)
+    return findings if hacking is None else (hacking, *findings)
+
+
+def _run_document(run: RunLog) -> dict[str, Any]:
+    steps = run.steps["step"]
+    return {
+        "id": run.run_id,
+        "name": run.name,
+        "source": run.source,
+        "framework": run.framework,
+        "framework_version": run.framework_version,
+        "last_step": pc.max(steps).as_py(),
+        "planned_steps": run.planned_steps,
+        "repeated_steps": run.repeated_steps,
+        "graders": list(run.graders),
+        "warnings": list(run.warnings),
+        "unmapped": list(run.unmapped),
+    }
+
+
+def _not_measured(run: RunLog) -> list[str]:
+    trained = run.steps.filter(pc.equal(run.steps["split"], "train"))
+    return [name for name in _NAMED_WHEN_MISSING if trained[name].null_count == trained.num_rows]
+
+
+def _provenance(request: GateRequest, run: RunLog, rows: HeldoutRows, rules: suites.Suites) -> dict[str, Any]:
+    files = [{"path": file.path, "sha256": file.sha256} for file in (*run.inputs, *rows.inputs)]
+    used = [{"name": suite.name, "sha256": suite.sha256} for suite in (rules.promotion, rules.health)]
+    used.append({"name": "findings", "sha256": rules.parameters.sha256})
+    return {"inputs": files, "suites": used, "versions": _versions(), "command": request.command}
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("great-expectations", "numpy", "prefect", "pyarrow", "scipy")}

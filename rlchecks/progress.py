@@ -1,0 +1,29 @@
+"""A progress bar on stderr for work that takes long, and nothing where nobody looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Progress = Callable[[int, int], None]
+"""Takes what is done so far and the total."""
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Progress]:
+    """Show a bar while the block runs, if stderr is a terminal.
+
+    Args:
+        what: the things that are counted, such as ``runs``.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,106 @@
+"""Where a verdict goes: the archive, the report's files, the promotion record."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlchecks import verdict
+from rlchecks.archive import Archive
+from rlchecks.archive.escape import escape
+from rlchecks.checkpoint import Checkpoint
+from rlchecks.errors import InputError
+from rlchecks.promotion import Promotion, promote
+from rlchecks.requests import GateRequest
+from rlchecks.run import RunLog
+
+if TYPE_CHECKING:
+    from rlchecks.gate import GateResult
+    from rlchecks.heldout import Comparison
+
+
+def archive_verdict(document: Mapping[str, Any], archive: str, family: str, comparison: Comparison) -> None:
+    """Write a verdict to the archive, once and for all; the same verdict again changes nothing."""
+    content = verdict.canonical(verdict.lasting(document)).decode()
+    Archive(archive).write_verdict(
+        {
+            "run_id": document["run"]["id"],
+            "id": document["id"],
+            "created_at": datetime.fromisoformat(document["created_at"]),
+            "decision": document["decision"],
+            "family": family,
+            "baseline": comparison.baseline,
+            "candidate": comparison.candidate,
+            "candidate_identity": comparison.candidate_identity,
+            "heldout_set": comparison.heldout_set,
+            "document_sha256": verdict.content_sha256(document),
+            "document": content,
+        }
+    )
+
+
+def publish(document: dict[str, Any], run: RunLog, request: GateRequest, checkpoint: Checkpoint | None) -> GateResult:
+    """Record the promotion, if one is asked for and allowed, and write ``verdict.json`` and ``verdict.html``.
+
+    The promotion comes first: should it fail, no report says that it happened.
+    """
+    from rlchecks.gate import GateResult
+    from rlchecks.report import page
+
+    who = _user()
+    document = document | {"override": _override(document, request, who)}
+    promotion = _promote(document, request, checkpoint, who)
+    folder = Path(request.reports) / escape(document["run"]["id"]) / escape(document["candidate"])
+    html = write_text(folder / "verdict.html", page.render(document, run, document["signals"]))
+    data = write_text(folder / "verdict.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
+    return GateResult(document, html, data, promotion)
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a file as a whole or not at all.
+
+    Raises:
+        InputError: the place cannot be written to.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror})", path=path, todo="choose another directory") from None
+    return path
+
+
+def _override(document: Mapping[str, Any], request: GateRequest, who: str) -> dict[str, str] | None:
+    if request.override is None or document["decision"] == verdict.PROMOTE:
+        return None
+    return {"reason": request.override, "who": who}
+
+
+def _promote(
+    document: Mapping[str, Any], request: GateRequest, checkpoint: Checkpoint | None, who: str
+) -> Promotion | None:
+    allowed = document["decision"] == verdict.PROMOTE or document["override"] is not None
+    if request.promote is None or not allowed:
+        return None
+    return promote(Path(request.promote), document, checkpoint, override=request.override, who=who)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"

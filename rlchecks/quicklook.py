@@ -1,0 +1,40 @@
+"""The quick look of ``rlchecks diagnose``: no orchestrator, no suite validated, nothing stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rlchecks import ingest, suites
+from rlchecks.audit import VERSION, entry
+from rlchecks.errors import RlchecksError
+from rlchecks.readers import read_run
+from rlchecks.stages import examine
+
+
+def look(paths: tuple[str, ...], profile: str, expectations: str | None, columns: Mapping[str, str]) -> dict[str, Any]:
+    """Read runs and say what their signals show.
+
+    Args:
+        paths: logs, run directories, or folders that hold some.
+        profile: profile of the healthy ranges.
+        expectations: directory of the user's own suites.
+        columns: the log's own column to canonical metric.
+
+    Returns:
+        the document of ``diagnose --json``.
+    """
+    parameters = suites.load(profile, None if expectations is None else Path(expectations)).parameters
+    found = ingest.find(paths, columns)
+    runs: list[dict[str, Any]] = []
+    refused = list(found.refused)
+    for source in found.runs:
+        try:
+            run = read_run(source, columns=columns)
+        except RlchecksError as error:
+            refused.append({"source": source, "reason": str(error)})
+            continue
+        seen = examine(run, parameters)
+        runs.append(entry(seen.row, {"source": source, "framework": run.framework}, seen.findings))
+    return {"version": VERSION, "runs": runs, "refused": refused, "skipped": list(found.skipped)}

@@ -1,0 +1,99 @@
+"""What a user asks of a flow: plain values, so that they survive a command line, a form and a worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+ARCHIVE = "archive"
+REPORTS = "reports"
+PROFILE = "chat"
+
+
+@dataclass(frozen=True)
+class GateRequest:
+    """One promotion to decide.
+
+    Attributes:
+        run: path to a run's log, or the id of an archived run.
+        heldout: files with held-out rows.
+        baseline: checkpoint of the starting model; None: the earliest.
+        candidate: checkpoint to be promoted; None: the latest.
+        checkpoint: where the candidate's files are, if not in the run's directory.
+        profile: profile of the healthy ranges.
+        graders: declared training graders, ``NAME[:RANGE[:DIRECTION]]``.
+        judges: judges that decide or advise, ``NAME[:RANGE[:DIRECTION|advisory]]``.
+        decoding: decoding that will be deployed.
+        margin: loss that is acceptable, as a fraction of the judge's range.
+        family: name of the line of runs whose candidates share the held-out questions; None: the run's id.
+        override: reason for promoting against the verdict.
+        promote: directory in which a promotion is recorded.
+        run_id: id that the run shall have in the archive.
+        columns: the log's own column to canonical metric.
+        archive: the archive.
+        reports: directory of the reports.
+        expectations: directory of the user's own suites.
+        command: the command line to repeat this, for the report.
+    """
+
+    run: str
+    heldout: tuple[str, ...]
+    baseline: str | None = None
+    candidate: str | None = None
+    checkpoint: str | None = None
+    profile: str = PROFILE
+    graders: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    decoding: str | None = None
+    margin: float = 0.0
+    family: str | None = None
+    override: str | None = None
+    promote: str | None = None
+    run_id: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    archive: str = ARCHIVE
+    reports: str = REPORTS
+    expectations: str | None = None
+    command: str | None = None
+
+
+@dataclass(frozen=True)
+class IngestRequest:
+    """Logs to be archived.
+
+    Attributes:
+        paths: files, run directories, or folders that hold runs somewhere.
+        archive: the archive.
+        run_id: id for a single run.
+        columns: the log's own column to canonical metric.
+        workers: processes that read; None: one a core.
+    """
+
+    paths: tuple[str, ...]
+    archive: str = ARCHIVE
+    run_id: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    workers: int | None = None
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """Runs to be checked for health.
+
+    Attributes:
+        paths: what to ingest first and then audit; empty: every run of the archive.
+        archive: the archive.
+        reports: directory of the reports.
+        profile: profile of the healthy ranges.
+        expectations: directory of the user's own suites.
+        columns: the log's own column to canonical metric.
+        workers: processes that read and compute; None: one a core.
+    """
+
+    paths: tuple[str, ...] = ()
+    archive: str = ARCHIVE
+    reports: str = REPORTS
+    profile: str = PROFILE
+    expectations: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    workers: int | None = None

@@ -1,0 +1,122 @@
+"""The stages of the pipelines as plain functions: each is one task of a Prefect flow, or one call without it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rlchecks import evidence, signals
+from rlchecks.archive import Archive
+from rlchecks.diagnosis import Finding, Parameters, diagnose
+from rlchecks.diagnosis.finding import Number
+from rlchecks.errors import InputError
+from rlchecks.heldout import Comparison, ComparisonRequest, HeldoutRows, compare, read_rows
+from rlchecks.readers import read_run
+from rlchecks.run import RunLog
+
+if TYPE_CHECKING:
+    from rlchecks.health import Check, Suite
+    from rlchecks.suites import Suites
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What the training log says about a run.
+
+    Attributes:
+        signals: the signals table, one row.
+        findings: what the signals show together, the worst first.
+    """
+
+    signals: pa.Table
+    findings: tuple[Finding, ...]
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The signals as a mapping."""
+        return signals.rows(self.signals)[0]
+
+
+def load_run(source: str, archive: str, run_id: str | None = None, columns: Mapping[str, str] | None = None) -> RunLog:
+    """Read a run from a path, or else from the archive by its id; an existing path wins.
+
+    Raises:
+        InputError: it is neither, or the log cannot be read.
+    """
+    if Path(source).exists():
+        return read_run(source, run_id=run_id, columns=columns)
+    store = Archive(archive)
+    if store.has(source):
+        return store.read_run(source)
+    raise InputError(
+        "there is no such file or directory, and no run of that id in the archive " + archive,
+        path=source,
+        todo="give the path of a run's log, or an id that `rlchecks sql 'select run_id from runs'` lists",
+    )
+
+
+def store_run(run: RunLog, archive: str) -> None:
+    """Write a run to the archive; unchanged, it changes nothing."""
+    Archive(archive).write_run(run)
+
+
+def load_heldout(paths: Sequence[str]) -> HeldoutRows:
+    """Read held-out rows from files."""
+    return read_rows(paths)
+
+
+def examine(
+    run: RunLog, parameters: Parameters, reward_range: tuple[float, float] | None = None, last_step: int | None = None
+) -> Examination:
+    """Compute the signals of a run and find what they show.
+
+    Args:
+        run: the run.
+        parameters: thresholds of the profile.
+        reward_range: the reward's declared range.
+        last_step: only steps up to this one count: those that the candidate was trained on.
+    """
+    steps, checks = run.steps, run.validation
+    if last_step is not None:
+        steps = steps.filter(pc.less_equal(steps["step"], last_step))
+        checks = checks.filter(pc.less_equal(checks["step"], last_step))
+    table = signals.compute(steps, [signals.facts_of(run, reward_range)], checks)
+    return Examination(table, diagnose(signals.rows(table)[0], parameters))
+
+
+def compare_heldout(rows: HeldoutRows, request: ComparisonRequest) -> Comparison:
+    """Compare candidate and baseline on the held-out questions."""
+    return compare(rows, request)
+
+
+def check(suites: Suites, examination: Examination, evidence_table: pa.Table) -> tuple[Check, ...]:
+    """Validate the signals and the evidence with Great Expectations; results of both suites, in their order."""
+    from rlchecks.health import validate
+
+    promotion = validate(suites.promotion, evidence_table).checks(0)
+    return promotion + validate(suites.health, examination.signals).checks(0)
+
+
+def evidence_of(comparison: Mapping[str, Number], findings: Sequence[Finding], suite: Suite) -> pa.Table:
+    """Build the evidence table from the columns of a comparison, telling which findings the promotion suite names."""
+    named: dict[str, bool] = {}
+    for expectation in suite.expectations:
+        stops = expectation.on_failure in ("hold", "reject")
+        named[expectation.column] = named.get(expectation.column, False) or stops
+    return evidence.table(comparison, findings, named)
+
+
+def store_evidence(run_id: str, archive: str, examination: Examination, rows: HeldoutRows) -> None:
+    """Archive the signals and the held-out rows that a verdict rests on."""
+    store = Archive(archive)
+    store.write_signals(run_id, examination.signals)
+    place = rows.table.schema.get_field_index("run_id")
+    owned = rows.table.set_column(
+        place, pa.field("run_id", pa.string(), nullable=False), pa.repeat(run_id, len(rows.table))
+    )
+    store.write_evaluations(run_id, owned)

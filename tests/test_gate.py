@@ -1,0 +1,234 @@
+"""The gate, composed: every decision that the shared runs must get, and what stops it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlchecks import suites
+from rlchecks.archive import Archive
+from rlchecks.errors import InputError, SuiteError, UsageError
+from rlchecks.gate import GateResult, gate
+from rlchecks.requests import GateRequest
+from rlchecks.runner import LocalRunner
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Any:
+    """Gate a run with archive and reports in a directory of the test's own."""
+
+    def run(path: Path, **options: Any) -> GateResult:
+        request = GateRequest(
+            run=str(path),
+            heldout=options.pop("heldout", (str(path / "eval"),)),
+            archive=str(tmp_path / "archive"),
+            reports=str(tmp_path / "reports"),
+        )
+        return gate(dataclasses.replace(request, **options), LocalRunner(), "test")
+
+    return run
+
+
+def codes(result: GateResult, *effects: str) -> set[str]:
+    return {reason["code"] for reason in result.document["reasons"] if reason["effect"] in effects}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "decision", "leading", "difference", "lower", "upper"),
+    [
+        ("healthy-s1", "PROMOTE", "gain_depends_on_decoding", 0.425, 0.383, 0.467),
+        ("length-hack-s6", "REJECT", "reward_hacking", -0.342, -0.383, -0.302),
+        ("kl-drift", "REJECT", "held_out_loss", -0.381, -0.419, -0.344),
+        ("collapse-flat", "REJECT", "held_out_loss", -0.380, -0.418, -0.342),
+        ("hack-lazy-s30", "REJECT", "reward_hacking", -0.358, -0.396, -0.319),
+    ],
+)
+def test_decisions_on_the_shared_runs(
+    ask: Any, shared_data: Path, name: str, decision: str, leading: str, difference: float, lower: float, upper: float
+) -> None:
+    result = ask(shared_data / "trl" / name)
+    comparison = result.document["comparison"]
+    assert result.document["decision"] == decision
+    assert leading in codes(result, "reject", "warn")
+    assert comparison["decoding"] == "sample"
+    assert comparison["difference"] == pytest.approx(difference, abs=6e-4)
+    assert comparison["ci_lower"] == pytest.approx(lower, abs=6e-4)
+    assert comparison["ci_upper"] == pytest.approx(upper, abs=6e-4)
+    if leading == "held_out_loss":
+        assert "reward_hacking" not in codes(result, "reject")
+
+
+@pytest.mark.slow
+def test_the_first_twenty_questions_hold_and_ask_for_eighty_more(ask: Any, shared_data: Path, tmp_path: Path) -> None:
+    source = shared_data / "trl" / "healthy-s1"
+    rows = [
+        json.loads(line)
+        for name in ("base", "checkpoint-120")
+        for line in (source / "eval" / f"{name}.jsonl").read_text().splitlines()
+    ]
+    first = sorted({row["question_id"] for row in rows})[:20]
+    path = tmp_path / "twenty.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows if row["question_id"] in first))
+    result = ask(source, heldout=(str(path),))
+    assert result.document["decision"] == "HOLD"
+    reason = next(one for one in result.document["reasons"] if one["code"] == "too_few_questions")
+    assert "80 more" in reason["observed"]
+    comparison = result.document["comparison"]
+    assert comparison["difference"] == pytest.approx(0.36, abs=0.006)
+    assert (comparison["ci_lower"], comparison["ci_upper"]) == pytest.approx((0.10, 0.59), abs=0.006)
+
+
+@pytest.mark.slow
+def test_the_training_graders_own_scores_hold(ask: Any, shared_data: Path) -> None:
+    result = ask(shared_data / "trl" / "healthy-s1", judges=("accuracy_reward",))
+    assert result.document["decision"] == "HOLD"
+    assert codes(result, "hold") == {"judge_is_grader"}
+
+
+def test_the_example_is_rejected_for_reward_hacking_and_leaves_its_files(ask: Any, example_run: Path) -> None:
+    result = ask(example_run)
+    assert result.document["decision"] == "REJECT"
+    assert result.document["reasons"][0]["code"] == "reward_hacking"
+    assert {"learning", "reward_hacking"} == {finding["code"] for finding in result.document["findings"]}
+    assert json.loads(result.json.read_text()) == result.document
+    assert result.html.read_text().startswith("<!DOCTYPE html>")
+    assert result.html.parent.name == "checkpoint-100"
+
+
+def test_the_verdict_is_archived_once_with_what_it_rests_on(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    first, second = ask(example_run), ask(example_run)
+    assert first.document["id"] == second.document["id"]
+    archive = Archive(tmp_path / "archive")
+    (row,) = archive.verdicts().to_pylist()
+    assert row["decision"] == "REJECT"
+    assert row["document_sha256"].startswith(row["id"])
+    run_id = first.document["run"]["id"]
+    assert archive.signals([run_id]).num_rows == 1
+    assert archive.evaluations(run_id).num_rows > 0
+    assert archive.read_run(run_id).steps.num_rows > 100
+
+
+def test_an_archived_run_is_gated_by_its_id(ask: Any, example_run: Path) -> None:
+    first = ask(example_run)
+    heldout = (str(example_run / "eval"),)
+    again = ask(Path(first.document["run"]["id"]), heldout=heldout, checkpoint=str(example_run / "checkpoint-100"))
+    assert again.document["decision"] == "REJECT"
+
+
+def test_training_signals_are_taken_up_to_the_candidates_step(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table(example_run / "eval" / "checkpoint-100.parquet")
+    moved = rows.to_pylist()
+    for row in moved:
+        row |= {"checkpoint": "checkpoint-40", "step": 40}
+    path = tmp_path / "forty.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in moved))
+    result = ask(example_run, heldout=(str(example_run / "eval" / "base.parquet"), str(path)))
+    assert result.document["candidate"] == "checkpoint-40"
+    assert result.document["signals"]["last_step"] == 40
+    assert "ended_early" not in {finding["code"] for finding in result.document["findings"]}
+
+
+def test_a_suite_copied_from_before_a_finding_existed_holds(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    suites.copy_to(own)
+    document = json.loads((own / "promotion.json").read_text())
+    document["expectations"] = [
+        one for one in document["expectations"] if not one["kwargs"]["column"].endswith("answers_clipped")
+    ]
+    (own / "promotion.json").write_text(json.dumps(document))
+    run = tmp_path / "cut"
+    shutil.copytree(example_run, run)
+    state = json.loads((run / "trainer_state.json").read_text())
+    for row in state["log_history"]:
+        if "reward" in row:
+            row["completions/clipped_ratio"] = 0.3
+    (run / "trainer_state.json").write_text(json.dumps(state))
+    result = ask(run, expectations=str(own))
+    assert "health_unnamed_finding" in codes(result, "hold")
+    assert "health_unnamed_finding" not in codes(ask(run), "hold")
+
+
+@pytest.mark.parametrize("content", ["not json\n", "", '{"question_id": "a"}\n'])
+def test_held_out_results_that_cannot_be_read_decide_nothing(
+    ask: Any, example_run: Path, tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_text(content)
+    with pytest.raises(InputError, match=r"broken\.jsonl"):
+        ask(example_run, heldout=(str(path),))
+    assert not (tmp_path / "reports").exists()
+
+
+def test_a_run_that_is_neither_path_nor_id_is_named(ask: Any, example_run: Path) -> None:
+    with pytest.raises(InputError, match="no-such-run"):
+        ask(Path("no-such-run"), heldout=(str(example_run / "eval"),))
+
+
+def test_an_unusable_suite_decides_nothing(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    suites.copy_to(own)
+    (own / "promotion.json").write_text('{"name": "promotion", "expectations": []}')
+    with pytest.raises(SuiteError):
+        ask(example_run, expectations=str(own))
+
+
+def test_a_rejected_candidate_is_not_promoted(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    result = ask(example_run, promote=str(tmp_path / "production"))
+    assert result.promotion is None
+    assert not (tmp_path / "production").exists()
+
+
+def test_an_override_promotes_and_stays_visible(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    target = tmp_path / "production"
+    options = {"promote": str(target), "override": "A person has read all answers."}
+    result = ask(example_run, **options)
+    assert result.document["decision"] == "REJECT"
+    assert result.promotion is not None
+    assert result.promotion.changed
+    assert "A person has read all answers." in result.html.read_text()
+    assert "A person has read all answers." in (target / "ledger.jsonl").read_text()
+    assert not ask(example_run, **options).promotion.changed
+    assert len((target / "ledger.jsonl").read_text().splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_a_promotion_is_recorded_once(ask: Any, shared_data: Path, tmp_path: Path) -> None:
+    source, target = shared_data / "trl" / "healthy-s1", tmp_path / "production"
+    first = ask(source, promote=str(target))
+    assert first.promotion.changed
+    ledger = (target / "ledger.jsonl").read_bytes()
+    assert not ask(source, promote=str(target)).promotion.changed
+    assert (target / "ledger.jsonl").read_bytes() == ledger
+
+
+def test_without_the_candidates_files_nothing_can_be_promoted(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "bare"
+    shutil.copytree(example_run, run, ignore=shutil.ignore_patterns("checkpoint-*"))
+    (run / "eval").mkdir(exist_ok=True)
+    for path in (example_run / "eval").iterdir():
+        shutil.copy(path, run / "eval")
+    with pytest.raises(UsageError, match="--checkpoint"):
+        ask(run, promote=str(tmp_path / "production"))
+
+
+def test_the_second_candidate_on_the_same_questions_is_a_second_look(
+    ask: Any, example_run: Path, tmp_path: Path
+) -> None:
+    first = ask(example_run, family="adders")
+    assert first.document["comparison"]["looks"] == 1
+    other = tmp_path / "other"
+    shutil.copytree(example_run, other)
+    config = other / "checkpoint-100" / "config.json"
+    config.write_text(config.read_text() + " ")
+    second = ask(other, family="adders", run_id="other")
+    assert second.document["comparison"]["looks"] == 2
+    assert second.document["comparison"]["confidence"] == pytest.approx(0.975)
+    assert ask(other, family="adders", run_id="other").document["comparison"]["looks"] == 2
