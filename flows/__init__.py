@@ -1,0 +1,1 @@
+"""Prefect flows, deployable as they are: ``gate``, ``audit`` and ``ingest`` of ``rlchecks.flows``."""
