@@ -1,0 +1,164 @@
+"""The installed command: exit codes, one sentence for every mistake, and one document on stdout with --json."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(sys.executable).with_name("rlchecks")
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+pytestmark = pytest.mark.installed
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> Call:
+    """Run the console script in a directory of the test's own."""
+
+    def run(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [SCRIPT, *map(str, words)],
+            cwd=tmp_path,
+            env={**os.environ, "COLUMNS": "100", **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    return run
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A table whose columns have names of its own."""
+    path = tmp_path / "own.csv"
+    rows = [f"{step},{0.3 + step / 100},{150 + step % 7}" for step in range(1, 41)]
+    path.write_text("\n".join(["step,my_score,tokens_out", *rows]) + "\n")
+    return path
+
+
+def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
+    """It could not run, said why in one sentence, and showed no traceback."""
+    assert done.returncode == 3, done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_help_names_every_command(call: Call) -> None:
+    done = call("--help")
+    assert done.returncode == 0
+    for command in ("gate", "audit", "ingest", "diagnose", "signals", "sql", "plan", "init", "serve"):
+        assert command in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["gate"], "Missing argument 'RUN'"),
+        (["gate", "run"], "Missing option '--heldout'"),
+        (["gate", "run", "--heldout", "x", "--margin", "wide"], "--margin"),
+        (["gate", "run", "--heldout", "x", "--profile", "poetry"], "chat, reasoning, hosted"),
+        (["gate", "run", "--heldout", "x", "--judge", "a:9..1", "--local"], "must ascend"),
+        (["gate", "no-such-run", "--heldout", "x", "--local"], "no-such-run"),
+        (["nonsense"], "nonsense"),
+        (["ingest", "nowhere", "--local"], "nowhere"),
+        (["diagnose", "nowhere"], "nowhere"),
+        (["diagnose", ".", "--column", "reward"], "OWN=NAME"),
+        (["signals", "nowhere"], "nowhere"),
+        (["plan", "--margin", "0"], "between 0 and 1"),
+        (["sql", "drop table runs"], "SELECT"),
+        (["audit", "--expectations", "nowhere", "--local"], "rlchecks init"),
+    ],
+)
+def test_a_wrong_call_ends_with_three_and_one_sentence(call: Call, words: list[str], sentence: str) -> None:
+    refused(call(*words), sentence)
+
+
+def test_the_worst_status_of_the_runs_is_the_exit_code(call: Call, tmp_path: Path) -> None:
+    rise = [0.3 + step / 100 for step in range(40)]
+    (tmp_path / "fine.csv").write_text("\n".join(["reward", *map(str, rise)]))
+    (tmp_path / "short.csv").write_text("\n".join(["reward", *map(str, rise[:5])]))
+    (tmp_path / "sick.csv").write_text("\n".join(["reward,clipped_ratio", *(f"{value},0.9" for value in rise)]))
+    assert call("diagnose", "fine.csv").returncode == 0
+    assert call("diagnose", "fine.csv", "short.csv").returncode == 2
+    assert call("diagnose", "fine.csv", "short.csv", "sick.csv").returncode == 1
+
+
+def test_a_table_with_columns_of_its_own_is_declared(call: Call, log: Path) -> None:
+    done = call("diagnose", log)
+    assert done.returncode == 3
+    assert "my_score" in done.stdout
+    done = call("diagnose", log, "--column", "my_score=reward", "--column", "tokens_out=mean_length", "--json")
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    assert [finding["code"] for finding in run["findings"]] == ["learning"]
+    assert run["signals"]["length_start"] == pytest.approx(153, abs=3)
+
+
+def test_json_is_the_only_thing_on_stdout(call: Call, log: Path) -> None:
+    column = ("--column", "my_score=reward")
+    document = json.loads(call("ingest", log, *column, "--local", "--json").stdout)
+    run_id = document["runs"][0]["run_id"]
+    assert document["runs"][0]["unmapped"] == ["tokens_out"]
+    assert json.loads(call("audit", "--local", "--json").stdout)["runs"][0]["run_id"] == run_id
+    assert json.loads(call("signals", run_id, "--json").stdout)["reward_end"] == pytest.approx(0.66, abs=0.01)
+    rows = json.loads(call("sql", "select run_id, count(*) as n from steps group by 1", "--json").stdout)
+    assert rows == [{"run_id": run_id, "n": 40}]
+
+
+def test_the_gate_leaves_its_report_where_it_says(call: Call, example_run: Path, tmp_path: Path) -> None:
+    done = call("gate", example_run, "--heldout", example_run / "eval", "--run-id", "demo", "--local")
+    assert done.returncode == 1, done.stderr
+    assert "REJECT" in done.stdout
+    page = tmp_path / "reports" / "demo" / "checkpoint-100" / "verdict.html"
+    assert page.is_file()
+    assert "verdict.html" in done.stdout.replace("\n", "")
+
+
+def test_a_hold_is_two(call: Call, example_run: Path) -> None:
+    judge = ("--judge", "lazy_grader_reward", "--local", "--json")
+    done = call("gate", example_run, "--heldout", example_run / "eval", *judge)
+    assert done.returncode == 2, done.stderr
+    assert json.loads(done.stdout)["decision"] == "HOLD"
+
+
+def test_suites_are_copied_and_used(call: Call, example_run: Path, tmp_path: Path) -> None:
+    assert call("init", "mine").returncode == 0
+    refused(call("init", "mine"), "already holds")
+    path = tmp_path / "mine" / "promotion.json"
+    document = json.loads(path.read_text())
+    document["expectations"][0]["kwargs"]["column"] = "n_question"
+    path.write_text(json.dumps(document))
+    gate = ("gate", example_run, "--heldout", example_run / "eval", "--expectations", "mine", "--local")
+    refused(call(*gate), "n_questions")
+
+
+def test_a_fault_of_our_own_is_no_verdict(call: Call, example_run: Path, tmp_path: Path) -> None:
+    # The reports' place is a file: nothing can be written there, in whatever way that surfaces.
+    (tmp_path / "reports").write_text("in the way")
+    done = call("gate", example_run, "--heldout", example_run / "eval", "--local")
+    refused(done, "cannot be written")
+
+
+def test_plan_says_how_many_questions(call: Call) -> None:
+    done = call("plan", "--margin", "0.02")
+    assert done.returncode == 0
+    # 7.8489 x .05 / .02^2
+    assert "982 questions" in done.stdout
+
+
+def test_hostile_names_print_inert(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "evil[red]\x1b[31m.csv"
+    path.write_text("\n".join(["reward", *(str(0.3 + step / 100) for step in range(40))]))
+    for words in (("diagnose", path), ("ingest", path, "--local")):
+        done = call(*words)
+        assert done.returncode == 0, done.stderr
+        assert "\x1b[31m" not in done.stdout
+        assert "evil" in done.stdout
