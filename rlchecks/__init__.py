@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rlchecks import readers as readers
-    from rlchecks import steps as steps
+    import rlchecks.readers as readers
+    import rlchecks.steps as steps
     from rlchecks.archive import Archive as Archive
     from rlchecks.readers import read_run as read_run
 

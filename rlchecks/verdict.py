@@ -57,7 +57,7 @@ class Evidence:
         checks: results of both suites.
         findings: every finding, ``reward_hacking`` included.
         comparison: the document of the held-out comparison.
-        observed: column or reason code to the sentence that says what was observed.
+        observed: evidence column to the sentence that says what was observed.
         signals: the run's row of signals.
         not_measured: canonical metrics that the run did not log.
     """
@@ -91,16 +91,11 @@ def document(subject: Subject, evidence: Evidence, provenance: Mapping[str, Any]
     Returns:
         the document; its ``id`` is a hash of its lasting part, so that the same evidence gives the same id on any day.
     """
-    reasons = _reasons(evidence)
-    decision = decide(evidence.checks)
-    first = reasons[0] if reasons else None
     body = {
         "version": VERSION,
         "id": "",
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "decision": decision,
-        "summary": _summary(decision, first),
-        "next": first["advice"] if first and decision != PROMOTE else _NEXT_AFTER_PROMOTE,
+        "decision": decide(evidence.checks),
         "run": dict(subject.run),
         "candidate": subject.candidate,
         "baseline": subject.baseline,
@@ -108,7 +103,7 @@ def document(subject: Subject, evidence: Evidence, provenance: Mapping[str, Any]
         "profile": subject.profile,
         "judge": dict(subject.judge),
         "graders": [dict(grader) for grader in subject.graders],
-        "reasons": reasons,
+        "reasons": _reasons(evidence),
         "findings": [finding_document(finding) for finding in evidence.findings],
         "comparison": dict(evidence.comparison),
         "checks": [_check_document(check) for check in evidence.checks],
@@ -153,22 +148,6 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "evidence": dict(finding.evidence),
         "onset_step": finding.onset_step,
     }
-
-
-_NEXT_AFTER_PROMOTE = "Read a few of the top-scoring answers, then promote the checkpoint."
-
-
-def _summary(decision: str, first: Mapping[str, Any] | None) -> str:
-    if first is None:
-        return "No expectation was checked, so that nothing can be said for the model."
-    detail = first["observed"]
-    if decision == PROMOTE:
-        return (
-            f"Nothing stops the promotion. {detail}"
-            if first["effect"] == "pass"
-            else (f"Nothing stops the promotion; note: {first['title']}")
-        )
-    return f"{first['title']} {detail}".strip()
 
 
 def _reasons(evidence: Evidence) -> list[dict[str, Any]]:

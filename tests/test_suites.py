@@ -104,9 +104,7 @@ def test_a_promotion_suite_that_lost_its_last_line_of_defence_is_refused(tmp_pat
     suites.copy_to(tmp_path)
     path = tmp_path / "promotion.json"
     document = json.loads(path.read_text())
-    document["expectations"] = [
-        one for one in document["expectations"] if one["kwargs"]["column"] != "unnamed_finding"
-    ]
+    document["expectations"] = [one for one in document["expectations"] if one["kwargs"]["column"] != "unnamed_finding"]
     path.write_text(json.dumps(document))
     with pytest.raises(SuiteError, match="unnamed_finding"):
         suites.load("chat", tmp_path)

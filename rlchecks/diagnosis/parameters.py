@@ -42,6 +42,7 @@ class Parameters:
     warn_above: Mapping[str, float]
     hold_above: Mapping[str, float]
     hold_below: Mapping[str, float]
+    sha256: str
 
     def limit(self, table: str, key: str) -> float:
         """A number of ``findings.toml``."""

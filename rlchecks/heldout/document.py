@@ -9,6 +9,7 @@ import numpy as np
 from rlchecks.heldout.case import Case
 from rlchecks.heldout.gaps import gain_gap
 from rlchecks.heldout.intervals import SAME
+from rlchecks.heldout.mcnemar import mcnemar
 from rlchecks.heldout.outcome import judge_outcome, weakest
 from rlchecks.heldout.parts import Part, adjusted_uppers
 from rlchecks.heldout.plan import differing_share_upper, minimum_detectable, questions_needed
@@ -66,9 +67,19 @@ def comparison_document(case: Case, needed: int | None) -> dict[str, Any]:
         "looks": case.request.looks,
         "parts": _parts(case),
         "flips": _flips(part) if part is not None else None,
+        "mcnemar_mid_p": _mcnemar(part) if part is not None else None,
         "largest_losses": _losses(case, part) if part is not None else [],
         "gain_gap": _gap(case),
     }
+
+
+def _mcnemar(part: Part) -> float | None:
+    """Mid-p of McNemar's test; None unless every question has one score of 0 or 1 on each side."""
+    if not (part.scale.binary and part.pairs.single):
+        return None
+    differences = part.pairs.difference
+    found = mcnemar(int((differences < 0).sum()), int((differences > 0).sum()))
+    return None if found is None else found.mid_p
 
 
 def judge_document(case: Case) -> dict[str, Any]:

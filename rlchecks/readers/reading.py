@@ -40,7 +40,7 @@ def read_run(path: str | Path, *, run_id: str | None = None, columns: Mapping[st
     try:
         if not source.exists():
             raise InputError("there is no such file or directory", path=place(path))
-        log, reader = _only_run(source) if source.is_dir() else (source, _reader(source, options))
+        log, reader = _only_run(source, options) if source.is_dir() else (source, _reader(source, options))
         return reader.read(log, options)
     except RecursionError as error:
         raise InputError("nested too deeply for a log", path=place(path)) from error
@@ -60,11 +60,11 @@ def _reader(file: Path, options: ReadOptions) -> Reader:
     return reader
 
 
-def _only_run(directory: Path) -> tuple[Path, Reader]:
+def _only_run(directory: Path, options: ReadOptions) -> tuple[Path, Reader]:
     reader = reader_of(directory, b"")
     if reader is not None:
         return directory, reader
-    found = find_runs(directory)
+    found = find_runs(directory, options.columns)
     name = place(directory)
     if len(found.sources) > 1:
         names = listing(str(source.relative_to(directory)) for source in found.sources)
@@ -76,7 +76,9 @@ def _only_run(directory: Path) -> tuple[Path, Reader]:
             raise NotARunError(f"no run in it; {first}", path=name)
         raise explain_directory(directory)
     source = found.sources[0]
-    reader = reader_of(source, read_head(source) if source.is_file() else b"")
+    if source.is_file():
+        return source, _reader(source, options)
+    reader = reader_of(source, b"")
     if reader is None:
-        raise explain(source, b"")
+        raise explain_directory(source)
     return source, reader

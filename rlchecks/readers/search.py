@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -12,9 +12,9 @@ from typing import NamedTuple
 from rlchecks.errors import InputError, NotARunError
 from rlchecks.readers.copies import find_copies
 from rlchecks.readers.files import read_head
-from rlchecks.readers.registry import Reader, reader_of, readers
+from rlchecks.readers.registry import Reader, reader_named, reader_of, readers
 from rlchecks.readers.table import looks_like_a_log
-from rlchecks.readers.table_files import SUFFIXES
+from rlchecks.readers.table_files import SUFFIXES, keys_in, peek
 from rlchecks.readers.text import place, shown
 from rlchecks.readers.unknown import explain, is_console
 
@@ -51,12 +51,13 @@ class Found(NamedTuple):
 @dataclass
 class _Search:
     root: Path
+    rewards: frozenset[str] = frozenset()
     seen: int = 0
     found: list[tuple[Path, Reader]] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
 
 
-def find_runs(path: str | Path) -> Found:
+def find_runs(path: str | Path, columns: Mapping[str, str] | None = None) -> Found:
     """Find the runs in a tree.
 
     A directory that a reader recognises is one run, whatever else it holds, be it checkpoints or a tracker's copy of
@@ -67,6 +68,7 @@ def find_runs(path: str | Path) -> Found:
 
     Args:
         path: a directory, or a file.
+        columns: the user's own column to canonical name; a table with a column that is said to be the reward counts.
 
     Returns:
         Sources in the order of their paths, and what was refused: copies, logs without a reward, and what could not
@@ -78,7 +80,8 @@ def find_runs(path: str | Path) -> Found:
     root = Path(path)
     if not root.exists():
         raise InputError("there is no such file or directory", path=place(path))
-    search = _Search(root.resolve())
+    rewards = frozenset(own for own, name in (columns or {}).items() if name == "reward")
+    search = _Search(root.resolve(), rewards)
     if root.is_dir():
         _directory(root, 0, None, search)
     else:
@@ -173,6 +176,8 @@ def _file(path: Path, search: _Search, *, named: bool = False) -> None:
     try:
         head = read_head(path)
         reader = reader_of(path, head)
+        if reader is None and suffix in SUFFIXES and search.rewards & set(keys_in(peek(path, head))):
+            reader = reader_named("table")
         if reader is not None:
             search.found.append((path, reader))
         elif named or looks_like_a_log(path, head) or (suffix in _CONSOLE_SUFFIXES and is_console(head)):

@@ -22,7 +22,10 @@ def is_console(head: bytes) -> bool:
 def explain(path: Path, head: bytes) -> NotARunError:
     """Build the error about a file without a reader."""
     found = f"no training log that is known: found {_what_it_is(path, head)}"
-    return NotARunError(f"{found}; looked for {_sought()}", path=place(path))
+    todo = None
+    if keys_in(peek(path, head)):
+        todo = "if it is a table of training steps, say which column is the reward: --column OWN=reward"
+    return NotARunError(f"{found}; looked for {_sought()}", path=place(path), todo=todo)
 
 
 def explain_directory(path: Path) -> NotARunError:

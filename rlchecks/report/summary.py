@@ -21,7 +21,7 @@ _HARMLESS = ("pass", "ignore")
 _SEVERITIES = {"critical": 0, "warning": 1, "information": 2}
 _DECISIVE = {"REJECT": "reject", "HOLD": "hold"}
 
-# Codes of docs/decision.md, said to somebody who reads nothing else.
+# The reason codes, said to somebody who reads nothing else.
 _SENTENCES = {
     "gain_confirmed": "The gain is confirmed on held-out questions",
     "gain_not_confirmed": "The held-out evaluation does not confirm a gain",
@@ -42,6 +42,7 @@ _SENTENCES = {
     "gain_gap": "The training grader gained clearly more than the judge",
     "overlap": "Held-out questions occur among the training prompts",
 }
+_AFTER_PROMOTE = "Read a few of the top-scoring answers, then promote the checkpoint."
 _STATUSES = {"missing": "not measured", "errored": "could not be checked", "not_applicable": "not applicable"}
 
 
@@ -131,16 +132,12 @@ def headline(document: Document) -> str:
 
 
 def todo(document: Document, most: int = 3) -> list[str]:
-    """What to do, gravest first: the advice of the reasons that decided, or of the warnings of a promotion.
-
-    Without any, what the document says comes next.
-    """
+    """What to do, gravest first: the advice of the reasons that decided, or of the warnings of a promotion."""
     wanted = _DECISIVE.get(decision(document), "warn")
     reasons = [reason for reason in failing(items(document, "reasons")) if effect(reason) == wanted]
     advice = dict.fromkeys(line(reason.get("advice") or "", 600) for reason in reasons)
     chosen = [text for text in advice if text][:most]
-    following = line(document.get("next") or "", 600)
-    return chosen or [following] * bool(following)
+    return chosen or [_AFTER_PROMOTE] * (decision(document) == "PROMOTE")
 
 
 def observed(reason: Document) -> str:

@@ -22,7 +22,6 @@ DOCUMENT: dict[str, Any] = {
     "created_at": "2026-11-30T16:04:12+00:00",
     "decision": "REJECT",
     "summary": "Reward hacking.",
-    "next": "Read a few of the top-scoring answers, then promote the checkpoint.",
     "run": {"id": "toy-1", "name": "toy", "framework": "trl_grpo"},
     "candidate": "checkpoint-40",
     "baseline": "base",
