@@ -6,6 +6,7 @@ from prefect import flow
 
 from rlchecks import gate, requests
 from rlchecks.orchestrator.publish import emit_verdict, publish_artifacts
+from rlchecks.publication import GateResult
 from rlchecks.report.markdown import findings_table, verdict_markdown
 from rlchecks.steps import PrefectRunner
 
@@ -31,7 +32,7 @@ def promotion_gate(
     reports: str = requests.REPORTS,
     expectations: str | None = None,
     command: str | None = None,
-) -> gate.GateResult:
+) -> GateResult:
     """Decide whether a candidate may be promoted; the parameters are those of ``rlchecks gate``.
 
     Leaves the verdict as an event, its text and findings as artifacts, and a link to the report.

@@ -47,13 +47,13 @@ class AuditPart:
     Attributes:
         signals: the signals table of the runs that could be read.
         findings: the findings of each of them.
-        facts: ``source`` and ``framework`` of each of them.
+        facts: ``source``, ``framework`` and reader ``warnings`` of each of them.
         refused: documents ``{"source", "reason"}`` of the others.
     """
 
     signals: pa.Table
     findings: list[tuple[Finding, ...]]
-    facts: list[dict[str, str]]
+    facts: list[dict[str, Any]]
     refused: list[dict[str, str]]
 
 
@@ -121,12 +121,12 @@ def audit_shard(shard: AuditShard) -> AuditPart:
     return AuditPart(
         table,
         [diagnose(row, shard.parameters) for row in signals.rows(table)],
-        [{"source": row["source"], "framework": row["framework"]} for row in sound],
+        [{name: row[name] for name in ("source", "framework", "warnings")} for row in sound],
         [{"source": str(one.run_id), "reason": str(one.reason)} for one in damaged],
     )
 
 
-_FACTS = ["run_id", "source", "framework", "last_step", "planned_steps", "repeated_steps"]
+_FACTS = ["run_id", "source", "framework", "warnings", "last_step", "planned_steps", "repeated_steps"]
 
 
 def judge(parts: Sequence[AuditPart], rules: suites.Suites) -> list[dict[str, Any]]:
@@ -144,7 +144,7 @@ def judge(parts: Sequence[AuditPart], rules: suites.Suites) -> list[dict[str, An
 
 
 def entry(
-    row: Mapping[str, Any], facts: Mapping[str, str], findings: Sequence[Finding], troubles: Sequence[Check] = ()
+    row: Mapping[str, Any], facts: Mapping[str, Any], findings: Sequence[Finding], troubles: Sequence[Check] = ()
 ) -> dict[str, Any]:
     """The entry of a run in the documents of ``audit --json`` and ``diagnose --json``."""
     numbers = dict(row)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,29 +24,12 @@ from rlchecks.heldout import (
     heldout_set_id,
     parse_scorer,
 )
-from rlchecks.promotion import Promotion
+from rlchecks.publication import GateResult
 from rlchecks.requests import GateRequest
 from rlchecks.run import RunLog
 from rlchecks.runner import Runner
 
 _NAMED_WHEN_MISSING = ("reward_std", "zero_std_fraction", "clipped_ratio", "mean_length", "kl", "entropy", "grad_norm")
-
-
-@dataclass(frozen=True)
-class GateResult:
-    """What a gate leaves.
-
-    Attributes:
-        document: verdict.json.
-        html: the page.
-        json: the document's file.
-        promotion: the promotion record, if one was asked for and allowed.
-    """
-
-    document: dict[str, Any]
-    html: Path
-    json: Path
-    promotion: Promotion | None = None
 
 
 def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:

@@ -16,7 +16,7 @@ from rlchecks.requests import AuditRequest, GateRequest, IngestRequest
 from rlchecks.runner import LocalRunner
 
 if TYPE_CHECKING:
-    from rlchecks.gate import GateResult
+    from rlchecks.publication import GateResult
 
 R = TypeVar("R")
 Outcome = tuple[R, OrchestratorError | None]
@@ -72,15 +72,13 @@ def _launch(plainly: Callable[[str], R], module: str, flow: str, request: Any, *
         with session() as orchestration:
             # The server takes longer to start than all of this takes to load.
             recorded_flow = getattr(import_module(module), flow)
-            _load_validator(module)
+            if not module.endswith("ingest"):
+                from rlchecks.health.validation import load_great_expectations
+
+                load_great_expectations()
             arguments = {field.name: getattr(request, field.name) for field in fields(request)}
             done.append(orchestration.run(recorded_flow, **arguments))
         return done[0], None
     except OrchestratorError as problem:
         # What was done must not be reported as recorded, so it is done once more; every stage may be repeated.
         return plainly(f"not recorded: {problem}"), problem
-
-
-def _load_validator(module: str) -> None:
-    if not module.endswith("ingest"):
-        import great_expectations  # noqa: F401  (what takes long is importing it)

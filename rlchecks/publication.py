@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,24 @@ from rlchecks.requests import GateRequest
 from rlchecks.run import RunLog
 
 if TYPE_CHECKING:
-    from rlchecks.gate import GateResult
     from rlchecks.heldout import Comparison
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """What a gate leaves.
+
+    Attributes:
+        document: verdict.json.
+        html: the page.
+        json: the document's file.
+        promotion: the promotion record, if one was asked for and allowed.
+    """
+
+    document: dict[str, Any]
+    html: Path
+    json: Path
+    promotion: Promotion | None = None
 
 
 def archive_verdict(document: Mapping[str, Any], archive: str, family: str, comparison: Comparison) -> None:
@@ -50,7 +67,6 @@ def publish(document: dict[str, Any], run: RunLog, request: GateRequest, checkpo
 
     The promotion comes first: should it fail, no report says that it happened.
     """
-    from rlchecks.gate import GateResult
     from rlchecks.report import page
 
     who = _user()

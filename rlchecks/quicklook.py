@@ -36,5 +36,6 @@ def look(paths: tuple[str, ...], profile: str, expectations: str | None, columns
             refused.append({"source": source, "reason": str(error)})
             continue
         seen = examine(run, parameters)
-        runs.append(entry(seen.row, {"source": source, "framework": run.framework}, seen.findings))
+        facts = {"source": source, "framework": run.framework, "warnings": list(run.warnings)}
+        runs.append(entry(seen.row, facts, seen.findings))
     return {"version": VERSION, "runs": runs, "refused": refused, "skipped": list(found.skipped)}

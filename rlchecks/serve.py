@@ -7,15 +7,16 @@ user interface, and lives as long as this process.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
+
+from rlchecks.errors import UsageError
 
 if TYPE_CHECKING:
+    from prefect import Flow
     from prefect.deployments.runner import RunnerDeployment
 
 AUDIT_CRON = "0 3 * * *"
 """Every night at three, UTC."""
-
-_TAGS = ["rlchecks"]
 
 
 def serve(archive: str = "archive", reports: str = "reports", cron: str = AUDIT_CRON) -> None:
@@ -39,34 +40,42 @@ def serve(archive: str = "archive", reports: str = "reports", cron: str = AUDIT_
 
 
 def deployments(archive: str, reports: str, cron: str = AUDIT_CRON) -> list[RunnerDeployment]:
-    """The deployments, whose runs may start in any directory: the paths are made absolute.
+    """The deployments, with absolute paths, since their runs may start in any directory.
 
     Raises:
         UsageError: ``cron`` is no schedule.
     """
-    from prefect.client.schemas.schedules import CronSchedule
-    from prefect.deployments.runner import EntrypointType
+    from prefect.schedules import Cron
 
-    from rlchecks.errors import UsageError
     from rlchecks.flows.audit import audit_runs
     from rlchecks.flows.gate import promotion_gate
     from rlchecks.flows.ingest import ingest_logs
 
+    _check_cron(cron)
+    place = {"archive": str(Path(archive).resolve())}
+    places = place | {"reports": str(Path(reports).resolve())}
+    return [
+        _deployment(promotion_gate, "gate", parameters=places),
+        # Two audits at once would only read the same files twice.
+        _deployment(audit_runs, "nightly", parameters=places, schedule=Cron(cron, timezone="UTC"), concurrency_limit=1),
+        _deployment(ingest_logs, "ingest", parameters=place),
+    ]
+
+
+def _deployment(flow: Flow[..., Any], name: str, **options: Any) -> RunnerDeployment:
+    from prefect.types.entrypoint import EntrypointType
+
+    # By module: by path Prefect would make a second module of each. (The other type it may return is for async code.)
+    made = flow.to_deployment(name, tags=["rlchecks"], entrypoint_type=EntrypointType.MODULE_PATH, **options)
+    return cast("RunnerDeployment", made)
+
+
+def _check_cron(cron: str) -> None:
+    from prefect.client.schemas.schedules import CronSchedule
+
     try:
-        nightly = CronSchedule(cron=cron, timezone="UTC")
+        CronSchedule(cron=cron)
     except ValueError as error:
         raise UsageError(
-            f"--cron {cron!r} is no schedule such as '{AUDIT_CRON}' (minute hour day month weekday)."
+            f"{cron!r} is no schedule; give minute, hour, day, month and weekday, such as {AUDIT_CRON!r}."
         ) from error
-    places = {"archive": str(Path(archive).resolve()), "reports": str(Path(reports).resolve())}
-    # By module: by path Prefect would make a second module of each.
-    by_module = EntrypointType.MODULE_PATH
-    return [
-        promotion_gate.to_deployment("gate", parameters=places, tags=_TAGS, entrypoint_type=by_module),
-        audit_runs.to_deployment(
-            "nightly", schedule=nightly, concurrency_limit=1, parameters=places, tags=_TAGS, entrypoint_type=by_module
-        ),
-        ingest_logs.to_deployment(
-            "ingest", parameters={"archive": places["archive"]}, tags=_TAGS, entrypoint_type=by_module
-        ),
-    ]

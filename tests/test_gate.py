@@ -13,7 +13,8 @@ import pytest
 from rlchecks import suites
 from rlchecks.archive import Archive
 from rlchecks.errors import InputError, SuiteError, UsageError
-from rlchecks.gate import GateResult, gate
+from rlchecks.gate import gate
+from rlchecks.publication import GateResult
 from rlchecks.requests import GateRequest
 from rlchecks.runner import LocalRunner
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
+from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ import pyarrow as pa
 from rlchecks.health.column import Column, Rows
 from rlchecks.health.result import ERRORED, FAILED, MISSING, NOT_APPLICABLE, PASSED, SuiteResult
 from rlchecks.health.suite import Suite
+from rlchecks.loading import uncollected
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +69,16 @@ def validate(suite: Suite, table: pa.Table) -> SuiteResult:
     return SuiteResult(suite, table, outcomes, notes)
 
 
-def _great_expectations(suite: Suite, columns: Mapping[str, Column], rows: int) -> Verdicts:
+def load_great_expectations() -> None:
+    """Import Great Expectations, which takes seconds the first time; it sends nothing anywhere."""
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
+    if "great_expectations" not in sys.modules:
+        with uncollected():
+            import_module("great_expectations")
+
+
+def _great_expectations(suite: Suite, columns: Mapping[str, Column], rows: int) -> Verdicts:
+    load_great_expectations()
     from great_expectations import ExpectationSuite, get_context
     from great_expectations.data_context.data_context.context_factory import project_manager
     from great_expectations.data_context.types.base import (

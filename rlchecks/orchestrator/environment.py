@@ -56,15 +56,19 @@ API_URL = "PREFECT_API_URL"
 LOGGING_CHOICES = ("PREFECT_LOGGING_LEVEL", "PREFECT_LOGGING_SETTINGS_PATH", "PREFECT_DEBUG_MODE", "PREFECT_TEST_MODE")
 
 
-def prepare() -> None:
+def prepare(*, quiet: bool = True) -> None:
     """Set the environment of this process and its children; call it before Prefect is imported.
 
-    Telemetry is off, Prefect's messages below WARNING stay off the terminal (they still reach its server), and Python
-    processes started from here do not import modules from the current directory, which may hold somebody else's files.
+    Telemetry is off, and Python processes started from here do not import modules from the current directory, which
+    may hold somebody else's files.
+
+    Args:
+        quiet: keep Prefect's messages below WARNING off the terminal, unless the user has chosen otherwise; they still
+            reach its server.
     """
     for name, value in TELEMETRY.items():
         os.environ.setdefault(name, value)
-    if not any(name in os.environ for name in LOGGING_CHOICES):
+    if quiet and not any(name in os.environ for name in LOGGING_CHOICES):
         os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "WARNING")
     os.environ.setdefault("PYTHONSAFEPATH", "1")
 

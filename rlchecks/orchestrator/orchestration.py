@@ -1,10 +1,12 @@
 """One command's use of Prefect: start it early, run flows on it, leave only when everything is recorded.
 
-with session() as orchestration:        # the temporary server starts in the background, unless one is configured
-    import great_expectations           # ... meanwhile, whatever takes long to load
-    orchestration.ready()               # waits for the server; OrchestratorError when there is none
-    verdict = orchestration.run(flow, parameter=...)
-    orchestration.settle()              # waits until all of it is stored; OrchestratorError when it is not
+    with session() as orchestration:        # the temporary server starts in the background, unless one is configured
+        import great_expectations           # ... meanwhile, whatever takes long to load
+        orchestration.ready()               # waits for the server; OrchestratorError when there is none
+        verdict = orchestration.run(flow, parameter=...)
+        orchestration.settle()              # waits until all of it is stored; OrchestratorError when it is not
+
+``ready`` and ``settle`` may be left out: ``run`` and the end of the block call them.
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ from rlchecks.orchestrator.server import READY, TemporaryServer
 if TYPE_CHECKING:
     from prefect import Flow
 
-HEALTH_SECONDS = 5.0
 SETTLE_SECONDS = 20.0
 LEAVE_SECONDS = 5.0
 
@@ -93,14 +94,17 @@ class Orchestration:
         from prefect.settings import get_current_settings, temporary_settings
 
         from rlchecks.orchestrator.console import without_tracebacks
+        from rlchecks.orchestrator.health import check_health
 
-        url = self._server_that_answers(environment.SERVER_DEFAULTS["server.ephemeral.startup_timeout_seconds"])
+        with temporary_settings(set_defaults=environment.SERVER_DEFAULTS) as settings:
+            patience = settings.server.ephemeral.startup_timeout_seconds
+        url = self._server_that_answers(patience)
         self.temporary = url is not None or not get_current_settings().api.url
         defaults = environment.TEMPORARY_DEFAULTS if self.temporary else {}
         self._settings.enter_context(temporary_settings(set_defaults={**defaults, **environment.COMMAND_DEFAULTS}))
         self._settings.enter_context(without_tracebacks())
         if url is None:
-            _check_health()
+            check_health()
         self._loading.close()
         self._is_ready = True
 
@@ -194,23 +198,3 @@ class Orchestration:
         self._is_lost = True
         drain.give_up()
         return OrchestratorError("Prefect's server stopped answering; the run is not fully recorded there.")
-
-
-def _check_health() -> None:
-    """Ask the configured server, or the one that Prefect starts itself, whether it is there."""
-    from prefect.client.orchestration import get_client
-    from prefect.settings import get_current_settings, temporary_settings
-
-    place = get_current_settings().api.url or "its own temporary server"
-    # Prefect would repeat the question for minutes.
-    with temporary_settings(updates={"client.max_retries": 0}):
-        try:
-            with get_client(sync_client=True, httpx_settings={"timeout": HEALTH_SECONDS}) as client:
-                problem = client.api_healthcheck()
-        except Exception as error:
-            problem = error
-    if problem is not None:
-        raise OrchestratorError(
-            f"Prefect does not answer at {place} ({type(problem).__name__}: {problem}); "
-            "start it, correct PREFECT_API_URL, or use --local."
-        )

@@ -14,11 +14,14 @@ from typing import IO
 
 from rlchecks.errors import OrchestratorError
 from rlchecks.orchestrator.environment import bypass_proxy
-from rlchecks.orchestrator.temporary import CONFIGURED, READY, UNSUPPORTED
+from rlchecks.orchestrator.temporary import CONFIGURED, READY, SCHEDULING, UNSUPPORTED
 
 __all__ = ["CONFIGURED", "READY", "UNSUPPORTED", "TemporaryServer"]
 
 _HOST = "127.0.0.1"
+_PROGRAM = "rlchecks.orchestrator.temporary"
+# Where Prefect's own server listens.
+_USUAL_PORT = 4200
 _STOP_SECONDS = 5.0
 
 
@@ -35,8 +38,11 @@ class TemporaryServer:
         self._errors = errors
 
     @classmethod
-    def start(cls) -> TemporaryServer:
+    def start(cls, *, scheduling: bool = False) -> TemporaryServer:
         """Start the process; needs neither Prefect nor any other heavy import in this one.
+
+        Args:
+            scheduling: with the services of a permanent server, such as the scheduler, and with the user interface.
 
         Raises:
             OrchestratorError: this machine gives no port or no process.
@@ -51,11 +57,11 @@ class TemporaryServer:
         # Closed by stop(), when the last error may have been read from it.
         errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
-            with socket.create_server((_HOST, 0), backlog=128) as listener:
+            with _listener(_USUAL_PORT if scheduling else 0) as listener:
                 url = f"http://{_HOST}:{listener.getsockname()[1]}/api"
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "rlchecks.orchestrator.temporary", str(listener.fileno())],
-                    env=environment,
+                    [sys.executable, "-m", _PROGRAM, str(listener.fileno()), *([SCHEDULING] if scheduling else [])],
+                    env={"PREFECT_SERVER_UI_API_URL": url, **environment},
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=errors,
@@ -121,3 +127,11 @@ class TemporaryServer:
         self._errors.seek(0)
         lines = [line.strip() for line in self._errors.read().decode(errors="replace").splitlines() if line.strip()]
         return lines[-1] if lines else "it said nothing"
+
+
+def _listener(port: int) -> socket.socket:
+    """Listen on the port, or on any other if it is taken."""
+    try:
+        return socket.create_server((_HOST, port), backlog=128)
+    except OSError:
+        return socket.create_server((_HOST, 0), backlog=128)

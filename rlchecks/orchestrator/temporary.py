@@ -1,4 +1,4 @@
-"""The process that is Prefect's temporary server: ``python -m rlchecks.orchestrator.temporary SOCKET_DESCRIPTOR``.
+"""The process that is Prefect's temporary server: ``python -m rlchecks.orchestrator.temporary SOCKET``.
 
 Prefect can start such a server itself (``SubprocessASGIServer``). It is done here instead because then
 
@@ -37,6 +37,9 @@ READY = "ready"
 CONFIGURED = "configured"
 UNSUPPORTED = "unsupported"
 
+SCHEDULING = "scheduling"
+"""The second argument of a server with all services and the user interface."""
+
 LOCK_NAME = "rlchecks-server-start.lock"
 _GRACE_SECONDS = 2
 
@@ -55,7 +58,7 @@ def main() -> None:
                 _answer(answers, CONFIGURED)
                 return
             stack.enter_context(temporary_settings(set_defaults=SERVER_DEFAULTS))
-            server = _build(answers, loaded)
+            server = _build(answers, loaded, ephemeral=SCHEDULING not in sys.argv)
         except (ImportError, AttributeError, TypeError, ValueError) as error:
             _answer(answers, UNSUPPORTED, f"{type(error).__name__}: {error}")
             return
@@ -63,7 +66,7 @@ def main() -> None:
         server.run(sockets=[listener])
 
 
-def _build(answers: TextIO, loaded: ExitStack) -> uvicorn.Server:
+def _build(answers: TextIO, loaded: ExitStack, *, ephemeral: bool) -> uvicorn.Server:
     import uvicorn
     from prefect.server.api.server import create_app
     from prefect.settings import get_current_settings
@@ -78,9 +81,8 @@ def _build(answers: TextIO, loaded: ExitStack) -> uvicorn.Server:
             loaded.close()
             _answer(answers, READY)
 
-    # What it tells Prefect's services: those that only a permanent server needs stay off.
-    os.environ["PREFECT__SERVER_EPHEMERAL"] = "1"
-    app = create_app(ephemeral=True, final=True)
+    # An ephemeral server runs only the services that store what it is told.
+    app = create_app(ephemeral=ephemeral, final=True)
     config = uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=_GRACE_SECONDS)
     return ServerThatTakesTurns(config)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rlchecks.orchestrator.readback import MARK_EVENT
+from rlchecks.orchestrator.server import READY, TemporaryServer
 from tests.orchestrator.commands import Command, Ended, command, is_running, recorded
 
 pytestmark = pytest.mark.slow
@@ -112,7 +113,7 @@ def test_the_server_ends_when_the_command_is_killed(home: Path) -> None:
 
 @pytest.mark.usefixtures("crowd")
 def test_a_server_lost_while_the_flow_runs_is_an_orchestrator_error(home: Path) -> None:
-    one = Command("wait", home)
+    one = Command("wait", home, PREFECT_CLIENT_MAX_RETRIES="1")
     one.wait_for("waiting")
     os.kill(one.server, signal.SIGKILL)
     ended = one.finish()
@@ -130,6 +131,27 @@ def test_prefect_starts_its_server_itself_where_its_inside_has_changed(home: Pat
     kept = recorded(home, ended.run)
     assert kept.tasks == {"COMPLETED": TASKS}
     assert kept.events == {VERDICT_EVENT: 1, MARK_EVENT: 1}
+
+
+@pytest.mark.usefixtures("crowd")
+def test_a_running_server_is_used_and_stays(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFECT_HOME", str(home))
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    server = TemporaryServer.start()
+    try:
+        assert server.wait(120) == READY
+        ended = command("ten", home, PREFECT_API_URL=server.url)
+        assert (ended.code, ended.errors) == (0, "")
+        assert not any(line.startswith("server") for line in ended.lines)
+        assert server.alive
+        # It was all sent; this server stores it when it likes.
+        deadline = time.monotonic() + 60
+        while recorded(home, ended.run).tasks != {"COMPLETED": TASKS} and time.monotonic() < deadline:
+            time.sleep(0.1)
+        kept = recorded(home, ended.run)
+        assert (kept.flow, kept.tasks) == ("COMPLETED", {"COMPLETED": TASKS})
+    finally:
+        server.stop()
 
 
 def test_a_server_that_a_profile_configures_is_used(tmp_path: Path) -> None:

@@ -76,7 +76,9 @@ def finding(console: Console, item: Mapping[str, Any], severity: str, *, short: 
         rest: a last line, faint.
     """
     step = item.get("onset_step")
-    since = ("  from step ", clean(console, step, limit=20)) if step is not None else ()
+    # Most titles name their step themselves.
+    told = step is None or f"step {step}" in title_of(item)
+    since = () if told else ("  from step ", clean(console, step, limit=20))
     title = Text.assemble(clean(console, title_of(item), "bold"), *since)
     rows = [[Text(f"{severity:<11}", style=SEVERITY_STYLES[severity]), title]]
     if not short:

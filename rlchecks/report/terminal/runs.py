@@ -39,6 +39,7 @@ def diagnosis(console: Console, document: Mapping[str, Any]) -> None:
             finding(console, item, summary.severity(item), rest=shown)
         if not found:
             paragraph(console, Text("no finding"))
+        _remarks(console, run)
     _unused(console, document)
 
 
@@ -70,10 +71,26 @@ def audit(console: Console, document: Mapping[str, Any]) -> None:
                     (f"{'information':<13}", SEVERITY_STYLES["information"]), clean(console, ", ".join(codes))
                 ),
             )
+        _remarks(console, run)
     if len(unwell) > _MOST_RUNS:
         console.print()
         console.print(f"and {len(unwell) - _MOST_RUNS} more that are not healthy", highlight=False)
     _unused(console, document)
+
+
+def _remarks(console: Console, run: Mapping[str, Any]) -> None:
+    """Print which expectations a run failed, and what a person should know about how its log was read."""
+    for check in summary.items(run, "failed"):
+        outcome = summary.status(check)
+        seen = "" if check.get("observed") is None else f" {fmt.signal(str(check.get('column')), check['observed'])},"
+        words = f"{fmt.label(check.get('column'))} {outcome}:{seen} expected {check.get('expected')}"
+        _labelled(console, summary.effect(check), clean(console, words))
+    for warning in _texts(run.get("warnings")):
+        _labelled(console, "reading", clean(console, warning))
+
+
+def _labelled(console: Console, label: str, text: Text) -> None:
+    paragraph(console, Text.assemble((f"{label:<13}", "dim"), text))
 
 
 def ingest(console: Console, document: Mapping[str, Any]) -> None:
