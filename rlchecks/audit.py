@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from rlchecks import ingest, signals, suites
 from rlchecks.archive import Archive
 from rlchecks.diagnosis import Finding, Parameters, Severity, diagnose
 from rlchecks.health import Check, SuiteResult
+from rlchecks.progress import Progress, counting
 from rlchecks.publication import write_text
 from rlchecks.requests import AuditRequest, IngestRequest
 from rlchecks.runner import Runner, shards_of
@@ -57,9 +58,7 @@ class AuditPart:
     refused: list[dict[str, str]]
 
 
-def audit(
-    request: AuditRequest, runner: Runner, progress: Callable[[int, int], None] = lambda done, total: None
-) -> dict[str, Any]:
+def audit(request: AuditRequest, runner: Runner, progress: Progress = lambda done, total: None) -> dict[str, Any]:
     """Check the health of many runs and write ``audit.json`` into the reports.
 
     Args:
@@ -86,13 +85,7 @@ def audit(
         AuditShard(tuple(part), request.archive, rules.parameters)
         for part in shards_of(run_ids, request.workers, LARGEST_SHARD)
     ]
-    examined = 0
-
-    def done(shard: AuditShard) -> None:
-        nonlocal examined
-        examined += len(shard.run_ids)
-        progress(examined, len(run_ids))
-
+    done = counting(progress, len(run_ids), _size)
     parts = runner.map(audit_shard, shards, request.workers, done)
     document = {
         "version": VERSION,
@@ -102,6 +95,10 @@ def audit(
     }
     write_text(Path(request.reports) / "audit.json", json.dumps(document, indent=1, allow_nan=False) + "\n")
     return document
+
+
+def _size(shard: AuditShard) -> int:
+    return len(shard.run_ids)
 
 
 def audit_shard(shard: AuditShard) -> AuditPart:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from rlchecks import signals
 from rlchecks.archive import Archive
 from rlchecks.errors import InputError, RlchecksError, UsageError
 from rlchecks.metrics import METRICS
+from rlchecks.progress import Progress, counting
 from rlchecks.readers import find_runs, read_run
 from rlchecks.requests import IngestRequest
 from rlchecks.run import RunLog
@@ -50,9 +51,7 @@ class Sources:
     skipped: tuple[dict[str, str], ...]
 
 
-def ingest(
-    request: IngestRequest, runner: Runner, progress: Callable[[int, int], None] = lambda done, total: None
-) -> dict[str, Any]:
+def ingest(request: IngestRequest, runner: Runner, progress: Progress = lambda done, total: None) -> dict[str, Any]:
     """Read every run below the paths into the archive.
 
     Args:
@@ -74,13 +73,7 @@ def ingest(
         ReadShard(tuple(sources), request.archive, request.run_id, request.columns)
         for sources in shards_of(found.runs, request.workers, LARGEST_SHARD)
     ]
-    read = 0
-
-    def done(shard: ReadShard) -> None:
-        nonlocal read
-        read += len(shard.sources)
-        progress(read, len(found.runs))
-
+    done = counting(progress, len(found.runs), _size)
     outcomes = [one for shard in runner.map(ingest_shard, shards, request.workers, done) for one in shard]
     return {
         "version": VERSION,
@@ -108,6 +101,10 @@ def find(paths: Sequence[str], columns: Mapping[str, str] | None = None) -> Sour
             harmless = refusal.kind == "copy" or (refusal.kind == "not_a_run" and found.sources)
             (skipped if harmless else refused).append(entry)
     return Sources(tuple(dict.fromkeys(runs)), tuple(refused), tuple(skipped))
+
+
+def _size(shard: ReadShard) -> int:
+    return len(shard.sources)
 
 
 def ingest_shard(shard: ReadShard) -> list[dict[str, Any]]:

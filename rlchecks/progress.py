@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 Progress = Callable[[int, int], None]
 """Takes what is done so far and the total."""
@@ -27,3 +30,24 @@ def progress(what: str) -> Iterator[Progress]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def counting(show: Progress, total: int, size: Callable[[T], int]) -> Callable[[T], None]:
+    """Count finished shards.
+
+    Args:
+        show: told what is done so far.
+        total: of all shards together.
+        size: how much a shard counts.
+
+    Returns:
+        a function to call with each shard that is done.
+    """
+    done = 0
+
+    def count(shard: T) -> None:
+        nonlocal done
+        done += size(shard)
+        show(done, total)
+
+    return count

@@ -55,6 +55,18 @@ def read_head(path: Path) -> bytes:
     return _read(path, min(_size(path), HEAD_BYTES))
 
 
+class Objects:
+    """Hook that builds JSON objects and counts those that name a key twice; the last one counts."""
+
+    def __init__(self) -> None:
+        self.repeated = 0
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        built = dict(pairs)
+        self.repeated += len(built) != len(pairs)
+        return built
+
+
 def parse_json(data: bytes, path: Path) -> tuple[Any, int]:
     """Parse a JSON document, bare ``NaN`` and ``Infinity`` included.
 
@@ -64,17 +76,10 @@ def parse_json(data: bytes, path: Path) -> tuple[Any, int]:
     Raises:
         InputError: it is no UTF-8, no JSON, or nested too deeply.
     """
-    repeated = 0
-
-    def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal repeated
-        result = dict(pairs)
-        repeated += len(result) != len(pairs)
-        return result
-
+    objects = Objects()
     text = decode(data, path)
     try:
-        return json.loads(text, object_pairs_hook=as_object), repeated
+        return json.loads(text, object_pairs_hook=objects), objects.repeated
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         todo = "the file may be cut off or not written to its end"

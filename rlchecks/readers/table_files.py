@@ -8,10 +8,10 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rlchecks.errors import InputError
-from rlchecks.readers.files import parse_json, read_bytes
+from rlchecks.readers.files import Objects, parse_json, read_bytes
 from rlchecks.readers.parquet import first_row, read_table
 from rlchecks.readers.steps import Row
 from rlchecks.readers.text import clean, counted, decode, listing, place
@@ -142,15 +142,8 @@ def _cell(cell: str) -> str | None:
 
 
 def _lines(text: str, path: Path) -> tuple[list[Row], list[str]]:
-    repeated = 0
-
-    def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal repeated
-        result = dict(pairs)
-        repeated += len(result) != len(pairs)
-        return result
-
-    decoder = json.JSONDecoder(object_pairs_hook=as_object)
+    objects = Objects()
+    decoder = json.JSONDecoder(object_pairs_hook=objects)
     rows: list[Row] = []
     lines = _numbered(text)
     for number, line in lines:
@@ -158,7 +151,7 @@ def _lines(text: str, path: Path) -> tuple[list[Row], list[str]]:
             row = decoder.decode(line)
         except (ValueError, RecursionError) as error:
             if rows and next(lines, None) is None:
-                return rows, [f"line {number} was not written to its end: left out", *_repeated_keys(repeated)]
+                return rows, [f"line {number} was not written to its end: left out", *_repeated_keys(objects.repeated)]
             reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply or a number too long"
             raise InputError(
                 f"no valid JSON ({reason})", path=place(path), where=f"line {number}", todo="repair or remove it"
@@ -166,7 +159,7 @@ def _lines(text: str, path: Path) -> tuple[list[Row], list[str]]:
         if not isinstance(row, dict):
             raise InputError("expected an object of logged values", path=place(path), where=f"line {number}")
         rows.append(row)
-    return rows, _repeated_keys(repeated)
+    return rows, _repeated_keys(objects.repeated)
 
 
 def _numbered(text: str) -> Iterator[tuple[int, str]]:
