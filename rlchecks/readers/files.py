@@ -62,6 +62,7 @@ class Objects:
         self.repeated = 0
 
     def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """Build one object."""
         built = dict(pairs)
         self.repeated += len(built) != len(pairs)
         return built
