@@ -1,0 +1,24 @@
+"""The reference pages are what the code says."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def pages() -> dict[str, str]:
+    spec = importlib.util.spec_from_file_location("tables", DOCS / "tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    return {name: write() for name, write in tables.PAGES.items()}
+
+
+@pytest.mark.parametrize("name", ["signals.md", "evidence.md"])
+def test_a_page_is_current(name: str) -> None:
+    assert (DOCS / name).read_text(encoding="utf-8") == pages()[name], "run: python docs/tables.py"
