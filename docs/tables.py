@@ -21,8 +21,8 @@ def signals() -> str:
     rows = [(f"`{one.name}`", one.unit or "-", one.kind, one.formula) for one in SIGNALS.values()]
     words = (
         "*Early* and *late* are the first and last fifth of the rows that have the metric. *Blocks*: the run cut into "
-        "40 stretches of equal length, a mean each (KL: a median). *Scale*: the reward's range. A signal that cannot be "
-        "computed is null, never 0. Health suites (`training_health*.json`) name these columns."
+        "40 stretches of equal length, a mean each (KL: a median). *Scale*: the reward's range. A signal that cannot "
+        "be computed is null, never 0. Health suites (`training_health*.json`) name these columns."
     )
     return page("Signals", words, ("signal", "unit", "type", "formula"), rows)
 
@@ -42,8 +42,8 @@ def columns() -> str:
             reason = f"{column.meaning}. {meta['why']}"
             rows.append((f"`{column.name}`", str(column.kind), meta["on_failure"], meta["on_missing"], code, reason))
     words = (
-        "The promotion suite (`promotion.json`) decides over one row with these columns. A column without effects is for "
-        "the report, or stands ready for a suite of your own. A finding of warning or worse that no expectation "
+        "The promotion suite (`promotion.json`) decides over one row with these columns. A column without effects is "
+        "for the report, or stands ready for a suite of your own. A finding of warning or worse that no expectation "
         "names sets `unnamed_finding`."
     )
     return page("Evidence", words, ("column", "type", "on failure", "on missing", "reason code", "reason"), rows)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from rlchecks import ingest, signals, suites
 from rlchecks.archive import Archive
 from rlchecks.diagnosis import Finding, Parameters, Severity, diagnose
+from rlchecks.errors import UsageError
 from rlchecks.health import Check, SuiteResult
 from rlchecks.progress import Progress, counting
 from rlchecks.publication import write_text
@@ -48,7 +49,7 @@ class AuditPart:
     Attributes:
         signals: the signals table of the runs that could be read.
         findings: the findings of each of them.
-        facts: ``source``, ``framework`` and reader ``warnings`` of each of them.
+        facts: ``source``, ``framework``, ``unmapped`` keys and reader ``warnings`` of each of them.
         refused: documents ``{"source", "reason"}`` of the others.
     """
 
@@ -81,6 +82,8 @@ def audit(request: AuditRequest, runner: Runner, progress: Progress = lambda don
         damaged: list[Any] = []
         run_ids = Archive(request.archive).run_ids(damaged)
         refused = [{"source": str(one.run_id), "reason": str(one.reason)} for one in damaged]
+        if not run_ids and not refused:
+            raise UsageError(f"The archive {request.archive} holds no run; say what to ingest: rlchecks audit PATH.")
     shards = [
         AuditShard(tuple(part), request.archive, rules.parameters)
         for part in shards_of(run_ids, request.workers, LARGEST_SHARD)
@@ -118,12 +121,12 @@ def audit_shard(shard: AuditShard) -> AuditPart:
     return AuditPart(
         table,
         [diagnose(row, shard.parameters) for row in signals.rows(table)],
-        [{name: row[name] for name in ("source", "framework", "warnings")} for row in sound],
+        [{name: row[name] for name in ("source", "framework", "unmapped", "warnings")} for row in sound],
         [{"source": str(one.run_id), "reason": str(one.reason)} for one in damaged],
     )
 
 
-_FACTS = ["run_id", "source", "framework", "warnings", "last_step", "planned_steps", "repeated_steps"]
+_FACTS = ["run_id", "source", "framework", "unmapped", "warnings", "last_step", "planned_steps", "repeated_steps"]
 
 
 def judge(parts: Sequence[AuditPart], rules: suites.Suites) -> list[dict[str, Any]]:

@@ -59,6 +59,13 @@ _COMPARISON = (
     Column("overlap_share_seen", _NUMBER, "share of the training prompts that were seen"),
 )
 
+COMPARISON_COLUMNS = frozenset(column.name for column in _COMPARISON)
+"""Columns that the held-out comparison gives."""
+
+_SUBJECT = (
+    Column("candidate_beyond_log", _FLAG, "the candidate's step lies beyond the last step of the training log"),
+)
+
 _DIAGNOSIS = (
     Column("too_short", _FLAG, "too few logged steps for a trend"),
     Column("unnamed_finding", _FLAG, "a finding of warning or worse that no expectation of the suite names"),
@@ -66,25 +73,32 @@ _DIAGNOSIS = (
     *(Column(f"critical_{code}", _FLAG, f"{code} is critical") for code in CODES),
 )
 
-COLUMNS: dict[str, Column] = {column.name: column for column in (*_COMPARISON, *_DIAGNOSIS)}
+COLUMNS: dict[str, Column] = {column.name: column for column in (*_COMPARISON, *_SUBJECT, *_DIAGNOSIS)}
 """Every column of the evidence table, by name."""
 
 SCHEMA = pa.schema([pa.field(column.name, column.kind) for column in COLUMNS.values()])
 """Arrow schema of the evidence table."""
 
 
-def table(comparison: Mapping[str, Number], findings: Iterable[Finding], named: Mapping[str, bool]) -> pa.Table:
+def table(
+    comparison: Mapping[str, Number],
+    findings: Iterable[Finding],
+    named: Mapping[str, bool],
+    candidate_beyond_log: bool | None = None,
+) -> pa.Table:
     """Build the evidence table.
 
     Args:
         comparison: evidence columns of the held-out comparison; one that is left out is missing.
         findings: every finding of the run, ``reward_hacking`` included.
         named: columns that the promotion suite checks, to whether a failure stops the promotion.
+        candidate_beyond_log: whether the log ends before the candidate's step; None if either is unknown.
 
     Returns:
         a table with :data:`SCHEMA` and one row.
     """
     row: dict[str, Number] = {column.name: comparison.get(column.name) for column in _COMPARISON}
+    row["candidate_beyond_log"] = candidate_beyond_log
     severity = {finding.code: finding.severity for finding in findings}
     row["too_short"] = "too_short" in severity
     row["unnamed_finding"] = any(not _named(code, level, named) for code, level in severity.items())

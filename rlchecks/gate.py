@@ -18,6 +18,7 @@ from rlchecks.heldout import (
     ComparisonRequest,
     HeldoutRows,
     Scorer,
+    answers_identity,
     candidate_identity,
     choose_checkpoints,
     count_looks,
@@ -62,8 +63,13 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
     )
     family = request.family or run.run_id
     heldout_set, candidate = heldout_set_id(rows), candidate_identity(rows, names.candidate, _hash(checkpoint))
+    answers = answers_identity(rows, names.candidate)
     looks = count_looks(
-        Archive(request.archive).verdicts(), heldout_set=heldout_set, family=family, candidate_identity=candidate
+        Archive(request.archive).verdicts(),
+        heldout_set=heldout_set,
+        family=family,
+        candidate_identity=candidate,
+        answers_identity=answers,
     )
     prompts = _training_prompts(run)
     question = ComparisonRequest(
@@ -84,7 +90,8 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
     )
     comparison = runner.call(stages.compare_heldout, rows, question)
     findings = _with_hacking(training.findings, comparison, rules)
-    table = stages.evidence_of(comparison.evidence, findings, rules.promotion)
+    beyond = _beyond_log(run, names.candidate_step)
+    table = stages.evidence_of(comparison.evidence, findings, rules.promotion, beyond)
     checks = runner.call(stages.check, rules, training, table)
     document = verdict.document(
         verdict.Subject(
@@ -108,8 +115,17 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
     )
     document["orchestrator"] = orchestrator
     runner.call(stages.store_evidence, run.run_id, request.archive, training, rows)
-    publication.archive_verdict(document, request.archive, family, comparison)
+    publication.archive_verdict(document, request.archive, family, comparison, answers)
     return runner.call(publication.publish, document, run, request, checkpoint)
+
+
+def _beyond_log(run: RunLog, step: int | None) -> bool | None:
+    """Whether a candidate's step lies beyond the log, by more than the interval at which it was written."""
+    steps = pc.unique(run.steps.filter(pc.equal(run.steps["split"], "train"))["step"]).sort()
+    if step is None or not len(steps):
+        return None
+    interval = max(1, (steps[-1].as_py() - steps[0].as_py()) // max(1, len(steps) - 1))
+    return bool(step >= steps[-1].as_py() + max(2, interval))
 
 
 def _checkpoint(request: GateRequest, candidate: str) -> Checkpoint | None:

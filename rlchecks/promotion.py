@@ -38,14 +38,15 @@ def promote(
 ) -> Promotion:
     """Record that a checkpoint is promoted.
 
-    The same promotion again (same content of the verdict, same files) changes nothing while it is the last one. After
-    another one it is a return to the earlier checkpoint, and gets its own line.
+    The same promotion again (same content of the verdict, same files, same reason) changes nothing while it is the
+    last one. After another one it is a return to the earlier checkpoint, and gets its own line.
 
     Args:
         target_dir: directory of pointer and ledger; it is made if absent.
         document: the verdict, as in verdict.json.
         checkpoint: the candidate's files as they are now.
-        override: why to promote although the verdict does not; it is recorded. It makes up for the decision only.
+        override: why to promote although the verdict does not; it is recorded if it does not. It makes up for the
+            decision only.
         who: who promotes; the user's name by default.
 
     Returns:
@@ -57,8 +58,9 @@ def promote(
         InputError: if the verdict is incomplete or was edited, or the ledger is damaged or missing.
     """
     entry = _verdict_facts(document)
-    reason = (override or "").strip() or None
-    if entry["decision"] != "PROMOTE" and reason is None:
+    promotes = entry["decision"] == "PROMOTE"
+    reason = None if promotes else (override or "").strip() or None
+    if not promotes and reason is None:
         raise UsageError(
             f"The verdict {entry['verdict_id']} is {entry['decision']}, so nothing was promoted; to promote it all the "
             "same give a reason with --override."
@@ -131,8 +133,8 @@ def _checkpoint_facts(document: Mapping[str, Any], checkpoint: Checkpoint | None
     return {"checkpoint_uri": checkpoint.uri, "candidate_sha256": checkpoint.sha256}
 
 
-def _key(entry: Mapping[str, Any]) -> tuple[Any, Any]:
-    return entry["verdict_sha256"], entry["candidate_sha256"]
+def _key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+    return entry["verdict_sha256"], entry["candidate_sha256"], entry["override"]
 
 
 def _user() -> str:

@@ -42,7 +42,9 @@ class GateResult:
     promotion: Promotion | None = None
 
 
-def archive_verdict(document: Mapping[str, Any], archive: str, family: str, comparison: Comparison) -> None:
+def archive_verdict(
+    document: Mapping[str, Any], archive: str, family: str, comparison: Comparison, answers_identity: str
+) -> None:
     """Write a verdict to the archive, once and for all; the same verdict again changes nothing."""
     content = verdict.canonical(verdict.lasting(document)).decode()
     Archive(archive).write_verdict(
@@ -55,6 +57,7 @@ def archive_verdict(document: Mapping[str, Any], archive: str, family: str, comp
             "baseline": comparison.baseline,
             "candidate": comparison.candidate,
             "candidate_identity": comparison.candidate_identity,
+            "answers_identity": answers_identity,
             "heldout_set": comparison.heldout_set,
             "document_sha256": verdict.content_sha256(document),
             "document": content,
@@ -70,9 +73,10 @@ def publish(document: dict[str, Any], run: RunLog, request: GateRequest, checkpo
     from rlchecks.report import page
 
     who = _user()
-    document = document | {"override": _override(document, request, who)}
-    promotion = _promote(document, request, checkpoint, who)
     folder = Path(request.reports) / escape(document["run"]["id"]) / escape(document["candidate"])
+    override = _override(document, request, who)
+    promotion = _promote(document | {"override": override}, request, checkpoint, who)
+    document = document | {"override": override or _earlier_override(folder)}
     html = write_text(folder / "verdict.html", page.render(document, run, document["signals"]))
     data = write_text(folder / "verdict.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
     return GateResult(document, html, data, promotion)
@@ -103,7 +107,16 @@ def write_text(path: Path, text: str) -> Path:
 def _override(document: Mapping[str, Any], request: GateRequest, who: str) -> dict[str, str] | None:
     if request.override is None or document["decision"] == verdict.PROMOTE:
         return None
-    return {"reason": request.override, "who": who}
+    return {"reason": request.override, "who": who, "verdict": document["id"]}
+
+
+def _earlier_override(folder: Path) -> dict[str, str] | None:
+    """The override that an earlier report of this candidate shows: a later verdict must not make it vanish."""
+    try:
+        earlier = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))["override"]
+        return {key: str(earlier[key]) for key in ("reason", "who", "verdict")} if earlier else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
 def _promote(

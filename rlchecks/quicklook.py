@@ -36,6 +36,11 @@ def look(paths: tuple[str, ...], profile: str, expectations: str | None, columns
             refused.append({"source": source, "reason": str(error)})
             continue
         seen = examine(run, parameters)
-        facts = {"source": source, "framework": run.framework, "warnings": list(run.warnings)}
+        facts = {
+            "source": source,
+            "framework": run.framework,
+            "unmapped": list(run.unmapped),
+            "warnings": list(run.warnings),
+        }
         runs.append(entry(seen.row, facts, seen.findings))
     return {"version": VERSION, "runs": runs, "refused": refused, "skipped": list(found.skipped)}

@@ -121,10 +121,12 @@ VERDICTS = pa.schema(
         pa.field("baseline", pa.string()),
         pa.field("candidate", pa.string()),
         pa.field("candidate_identity", pa.string()),
+        pa.field("answers_identity", pa.string()),
         pa.field("heldout_set", pa.string()),
         pa.field("document_sha256", pa.string()),
         pa.field("document", pa.string()),
     ]
 )
 """One immutable row per verdict; ``document`` is its verdict.json. ``candidate_identity`` is the checkpoint's hash, or
-else the candidate's name with the hash of its answers; ``heldout_set`` identifies the held-out questions."""
+else the candidate's name with the hash of its answers, which is ``answers_identity``; ``heldout_set`` identifies the
+held-out questions."""

@@ -102,13 +102,18 @@ def check(suites: Suites, examination: Examination, evidence_table: pa.Table) ->
     return promotion + validate(suites.health, examination.signals).checks(0)
 
 
-def evidence_of(comparison: Mapping[str, Number], findings: Sequence[Finding], suite: Suite) -> pa.Table:
+def evidence_of(
+    comparison: Mapping[str, Number],
+    findings: Sequence[Finding],
+    suite: Suite,
+    candidate_beyond_log: bool | None = None,
+) -> pa.Table:
     """Build the evidence table from the columns of a comparison, telling which findings the promotion suite names."""
     named: dict[str, bool] = {}
     for expectation in suite.expectations:
         stops = expectation.on_failure in ("hold", "reject")
         named[expectation.column] = named.get(expectation.column, False) or stops
-    return evidence.table(comparison, findings, named)
+    return evidence.table(comparison, findings, named, candidate_beyond_log)
 
 
 def store_evidence(run_id: str, archive: str, examination: Examination, rows: HeldoutRows) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from rlchecks import __version__
 from rlchecks.diagnosis.finding import Finding
 from rlchecks.health import Check
+from rlchecks.reasons import reasons
 
 VERSION = 1
 """Version of verdict.json."""
@@ -22,7 +23,6 @@ VERSION = 1
 PROMOTE, HOLD, REJECT = "PROMOTE", "HOLD", "REJECT"
 EXIT_CODES = {PROMOTE: 0, REJECT: 1, HOLD: 2}
 
-_STOPS = {"reject": 0, "hold": 1, "warn": 2, "pass": 3, "ignore": 4}
 _CIRCUMSTANCES = ("id", "created_at", "orchestrator", "override")
 
 
@@ -103,7 +103,7 @@ def document(subject: Subject, evidence: Evidence, provenance: Mapping[str, Any]
         "profile": subject.profile,
         "judge": dict(subject.judge),
         "graders": [dict(grader) for grader in subject.graders],
-        "reasons": _reasons(evidence),
+        "reasons": reasons(evidence.checks, evidence.findings, evidence.observed),
         "findings": [finding_document(finding) for finding in evidence.findings],
         "comparison": dict(evidence.comparison),
         "checks": [_check_document(check) for check in evidence.checks],
@@ -148,60 +148,6 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "evidence": dict(finding.evidence),
         "onset_step": finding.onset_step,
     }
-
-
-def _reasons(evidence: Evidence) -> list[dict[str, Any]]:
-    titles = {finding.code: finding for finding in evidence.findings}
-    reasons: list[dict[str, Any]] = []
-    for check in evidence.checks:
-        if check.effect == "ignore":
-            continue
-        code, title, advice = check.code, check.title, check.advice
-        finding = titles.get(code.removeprefix("health_"))
-        observed = evidence.observed.get(check.column) or _words(check)
-        if check.outcome == "passed":
-            advice = ""
-            if check.column.startswith(("finding_", "critical_")):
-                continue  # a finding that was not made is no reason
-        elif finding is not None and check.outcome == "failed":
-            title, advice, observed = finding.title, finding.advice, finding.meaning
-        reasons.append(
-            {
-                "code": code,
-                "status": check.outcome,
-                "effect": check.effect,
-                "title": title,
-                "observed": observed,
-                "expected": check.expected,
-                "advice": advice,
-            }
-        )
-    return _merge(sorted(reasons, key=_order))
-
-
-def _words(check: Check) -> str:
-    if check.note:
-        return check.note
-    if check.observed is None:
-        return "not measured"
-    return f"{check.observed:.4g}" if isinstance(check.observed, float) else str(check.observed).lower()
-
-
-def _order(reason: Mapping[str, Any]) -> tuple[int, int]:
-    # Among rejections, the one that names the cause comes before the one that states the loss; the confirmed gain
-    # leads what passed.
-    leading = {"reward_hacking": 0, "held_out_loss": 1, "gain_confirmed": 0}
-    return _STOPS[reason["effect"]], leading.get(reason["code"], 2)
-
-
-def _merge(reasons: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Say each thing once: a code is not repeated with a lesser effect, nor twice in the same words."""
-    strongest: dict[str, str] = {}
-    result: dict[tuple[str, str], dict[str, Any]] = {}
-    for reason in reasons:
-        if strongest.setdefault(reason["code"], reason["effect"]) == reason["effect"]:
-            result.setdefault((reason["code"], reason["title"]), reason)
-    return list(result.values())
 
 
 def _check_document(check: Check) -> dict[str, Any]:

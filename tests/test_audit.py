@@ -12,6 +12,7 @@ import pytest
 
 from rlchecks.audit import audit, exit_code, status
 from rlchecks.diagnosis import Finding, Severity
+from rlchecks.errors import UsageError
 from rlchecks.health import Check
 from rlchecks.requests import AuditRequest
 from rlchecks.runner import LocalRunner
@@ -113,10 +114,10 @@ def test_without_paths_the_whole_archive_is_audited(ask: Any, write: Callable[..
     assert ask()["runs"] == first["runs"]
 
 
-def test_an_empty_archive_could_not_be_audited(ask: Any) -> None:
-    document = ask()
-    assert document["runs"] == []
-    assert exit_code(document) == 3
+def test_an_empty_archive_could_not_be_audited(ask: Any, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no run"):
+        ask()
+    assert not (tmp_path / "reports").exists()
 
 
 def test_a_damaged_run_is_refused_by_name_and_the_others_are_audited(

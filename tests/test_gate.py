@@ -223,13 +223,57 @@ def test_without_the_candidates_files_nothing_can_be_promoted(ask: Any, example_
 def test_the_second_candidate_on_the_same_questions_is_a_second_look(
     ask: Any, example_run: Path, tmp_path: Path
 ) -> None:
+    import pyarrow.parquet as pq
+
     first = ask(example_run, family="adders")
     assert first.document["comparison"]["looks"] == 1
     other = tmp_path / "other"
     shutil.copytree(example_run, other)
     config = other / "checkpoint-100" / "config.json"
     config.write_text(config.read_text() + " ")
-    second = ask(other, family="adders", run_id="other")
+    rows = pq.read_table(other / "eval" / "checkpoint-100.parquet").to_pylist()
+    rows[0]["answer"] += "."
+    path = tmp_path / "others.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    heldout = (str(other / "eval" / "base.parquet"), str(path))
+    again = {"family": "adders", "run_id": "other", "heldout": heldout}
+    second = ask(other, **again)
     assert second.document["comparison"]["looks"] == 2
     assert second.document["comparison"]["confidence"] == pytest.approx(0.975)
-    assert ask(other, family="adders", run_id="other").document["comparison"]["looks"] == 2
+    assert ask(other, **again).document["comparison"]["looks"] == 2
+    assert ask(example_run, family="adders").document["comparison"]["looks"] == 2
+
+
+def test_a_candidate_from_beyond_the_log_holds(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "crashed"
+    shutil.copytree(example_run, run)
+    shutil.rmtree(run / "checkpoint-100")
+    state = json.loads((run / "trainer_state.json").read_text())
+    state["log_history"] = [row for row in state["log_history"] if row["step"] <= 60]
+    (run / "trainer_state.json").write_text(json.dumps(state))
+    assert "candidate_beyond_log" in codes(ask(run), "hold")
+    assert "candidate_beyond_log" not in codes(ask(example_run), "hold")
+
+
+def test_without_a_judge_that_is_the_reason_and_not_its_consequences(
+    ask: Any, example_run: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("\n".join(["step,reward", *(f"{step},{0.3 + step / 300}" for step in range(1, 101))]))
+    result = ask(log, heldout=(str(example_run / "eval"),))
+    assert result.document["decision"] == "HOLD"
+    assert [one["code"] for one in result.document["reasons"] if one["effect"] == "hold"] == [
+        "judge_not_chosen",
+        "grader_unknown",
+    ]
+
+
+def test_a_later_verdict_does_not_make_an_override_vanish(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    target = str(tmp_path / "production")
+    ask(example_run, promote=target, override="A person has read all answers.")
+    later = ask(example_run)
+    assert later.document["override"]["reason"] == "A person has read all answers."
+    assert "A person has read all answers." in later.html.read_text()
+    ask(example_run, promote=target, override="And so has another.")
+    lines = (tmp_path / "production" / "ledger.jsonl").read_text().splitlines()
+    assert len(lines) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding, Severity
-from rlchecks.diagnosis.patterns import reward_up
+from rlchecks.diagnosis.patterns import reward_up, what_shows_the_trend
 
 WITHHELD_BY = frozenset({"length_collapse", "length_with_reward", "kl_without_gain", "starved_floor", "diverged"})
 """Findings under which a rising reward is not called learning. A lasting breakdown withholds it as well."""
@@ -21,6 +21,6 @@ def detect(context: Context) -> list[Finding]:
             title=f"Reward rose from {context.show('reward_start')} to {context.show('reward_end')}.",
             meaning="The model scores better with its training grader.",
             advice="Confirm it with a held-out evaluation by a different judge.",
-            evidence=("reward_start", "reward_end", "reward_gain", "reward_trend_p", "reward_ordering"),
+            evidence=("reward_start", "reward_end", "reward_gain", what_shows_the_trend(context)),
         )
     ]

@@ -25,6 +25,12 @@ def reward_down(context: Context) -> bool:
     return enough_for_trends(context) and _moved(context, -1.0)
 
 
+def what_shows_the_trend(context: Context) -> str:
+    """The signal that shows a rise or fall of the reward to be real: the trend's p, or else its ordering."""
+    clear = context.at_most("reward_trend_p", context.parameters.limit("reward", "max_p"))
+    return "reward_trend_p" if clear else "reward_ordering"
+
+
 def starved(context: Context) -> bool:
     """Whether most prompts give no signal in the late window.
 

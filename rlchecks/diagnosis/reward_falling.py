@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding
-from rlchecks.diagnosis.patterns import reward_down
+from rlchecks.diagnosis.patterns import reward_down, what_shows_the_trend
 
 
 def detect(context: Context) -> list[Finding]:
@@ -18,6 +18,6 @@ def detect(context: Context) -> list[Finding]:
             title=f"Reward fell from {context.show('reward_start')} to {context.show('reward_end')}.",
             meaning="The model scores worse with its own training grader, or later prompts are harder.",
             advice="Compare early and late prompts; lower the learning rate; go back to an earlier checkpoint.",
-            evidence=("reward_start", "reward_end", "reward_gain", "reward_trend_p", "reward_ordering"),
+            evidence=("reward_start", "reward_end", "reward_gain", what_shows_the_trend(context)),
         )
     ]

@@ -58,23 +58,36 @@ def candidate_identity(rows: HeldoutRows, candidate: str, candidate_hash: str | 
     return candidate_hash or f"{candidate}:{answers_identity(rows, candidate)}"
 
 
-def count_looks(verdicts: pa.Table, *, heldout_set: str, family: str, candidate_identity: str) -> int:
+def count_looks(
+    verdicts: pa.Table, *, heldout_set: str, family: str, candidate_identity: str, answers_identity: str
+) -> int:
     """How many different candidates of a family were gated on a held-out set, this one included.
 
-    The same candidate again is no new look.
+    Two gatings are of the same candidate if they share the identity or the answers: naming the checkpoint's files
+    later is no new look. New answers of a candidate whose files are not known are one: drawn again often enough,
+    some would pass.
 
     Args:
         verdicts: earlier verdicts, :data:`rlchecks.schema.VERDICTS`.
         heldout_set: identity of the questions, of :func:`heldout_set_id`.
         family: name of the run family.
         candidate_identity: of :func:`candidate_identity`.
+        answers_identity: of :func:`answers_identity`.
 
     Returns:
         At least 1.
     """
     same = pc.and_(pc.equal(verdicts["heldout_set"], heldout_set), pc.equal(verdicts["family"], family))
-    seen = verdicts.filter(same)["candidate_identity"].unique().to_pylist()
-    return len({identity for identity in seen if identity is not None} | {candidate_identity})
+    seen = verdicts.filter(same).select(["candidate_identity", "answers_identity"]).to_pylist()
+    candidates = [{candidate_identity, answers_identity}]
+    for row in seen:
+        known = {identity for identity in row.values() if identity is not None}
+        if not known:
+            continue
+        # Everything that this one connects becomes one candidate.
+        linked = [group for group in candidates if group & known]
+        candidates = [group for group in candidates if not group & known] + [known.union(*linked)]
+    return len(candidates)
 
 
 def _digest(records: Iterable[object]) -> str:

@@ -13,26 +13,45 @@ Make = Callable[..., HeldoutRows]
 Answers = Callable[..., list[dict[str, Any]]]
 
 
-def verdicts(*rows: tuple[str, str, str | None]) -> pa.Table:
-    names = ("heldout_set", "family", "candidate_identity")
+def verdicts(*rows: tuple[str, str, str | None, str | None]) -> pa.Table:
+    names = ("heldout_set", "family", "candidate_identity", "answers_identity")
     return pa.Table.from_pylist(
         [{"run_id": "r", **dict(zip(names, row, strict=True))} for row in rows], schema=VERDICTS
     )
 
 
+def looks(seen: pa.Table, candidate: str, answers: str) -> int:
+    return count_looks(seen, heldout_set="s", family="f", candidate_identity=candidate, answers_identity=answers)
+
+
 def test_the_first_candidate_is_the_first_look() -> None:
-    assert count_looks(VERDICTS.empty_table(), heldout_set="s", family="f", candidate_identity="a") == 1
+    assert looks(VERDICTS.empty_table(), "a", "1") == 1
 
 
 def test_the_same_candidate_again_is_no_new_look() -> None:
-    seen = verdicts(("s", "f", "a"), ("s", "f", "a"), ("s", "f", "b"))
-    assert count_looks(seen, heldout_set="s", family="f", candidate_identity="a") == 2
-    assert count_looks(seen, heldout_set="s", family="f", candidate_identity="c") == 3
+    seen = verdicts(("s", "f", "a", "1"), ("s", "f", "a", "1"), ("s", "f", "b", "2"))
+    assert looks(seen, "a", "1") == 2
+    assert looks(seen, "c", "3") == 3
+
+
+def test_naming_the_files_later_is_no_new_look() -> None:
+    seen = verdicts(("s", "f", "tuned:1", "1"), ("s", "f", "hash", "1"), ("s", "f", "hash", "2"))
+    assert looks(seen, "hash", "1") == 1
+    assert looks(seen, "tuned:1", "1") == 1
+
+
+def test_new_answers_of_a_candidate_without_files_are_a_new_look() -> None:
+    assert looks(verdicts(("s", "f", "tuned:1", "1")), "tuned:2", "2") == 2
+
+
+def test_two_that_this_one_connects_are_one() -> None:
+    seen = verdicts(("s", "f", "hash", "1"), ("s", "f", "tuned:2", "2"))
+    assert looks(seen, "hash", "2") == 1
 
 
 def test_other_questions_and_other_families_do_not_count() -> None:
-    seen = verdicts(("other", "f", "a"), ("s", "other", "b"), ("s", "f", None))
-    assert count_looks(seen, heldout_set="s", family="f", candidate_identity="c") == 1
+    seen = verdicts(("other", "f", "a", "1"), ("s", "other", "b", "2"), ("s", "f", None, None))
+    assert looks(seen, "c", "3") == 1
 
 
 def test_the_set_is_its_questions_and_prompts(make_rows: Make, answers: Answers) -> None:

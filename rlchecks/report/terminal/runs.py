@@ -87,6 +87,10 @@ def _remarks(console: Console, run: Mapping[str, Any]) -> None:
         _labelled(console, summary.effect(check), clean(console, words))
     for warning in _texts(run.get("warnings")):
         _labelled(console, "reading", clean(console, warning))
+    # Trainers log many keys that mean nothing here; in somebody's own table every unknown column may be a metric.
+    if run.get("framework") == "table" and run.get("unmapped"):
+        unknown = f"{fmt.anything(run['unmapped'])} not understood; name a metric with --column OWN=NAME"
+        _labelled(console, "reading", clean(console, unknown))
 
 
 def _labelled(console: Console, label: str, text: Text) -> None:
