@@ -114,19 +114,28 @@ def audit_shard(shard: AuditShard) -> AuditPart:
     checks = archive.validation(ids, refused=damaged)
     bad = {one.run_id for one in damaged}
     sound = [row for row in runs.select(_FACTS).to_pylist() if row["run_id"] not in bad]
-    facts = [
-        RunFacts(row["run_id"], row["last_step"], row["planned_steps"], row["repeated_steps"] or 0) for row in sound
-    ]
+    facts = [_run_facts(row) for row in sound]
     table = signals.compute(steps, facts, checks)
     return AuditPart(
         table,
         [diagnose(row, shard.parameters) for row in signals.rows(table)],
-        [{name: row[name] for name in ("source", "framework", "unmapped", "warnings")} for row in sound],
+        [{name: row[name] for name in _SHOWN} for row in sound],
         [{"source": str(one.run_id), "reason": str(one.reason)} for one in damaged],
     )
 
 
-_FACTS = ["run_id", "source", "framework", "unmapped", "warnings", "last_step", "planned_steps", "repeated_steps"]
+def _run_facts(row: Mapping[str, Any]) -> RunFacts:
+    return RunFacts(
+        row["run_id"],
+        row["last_step"],
+        row["planned_steps"],
+        row["repeated_steps"] or 0,
+        unreadable=dict(row["facts"] or ()).get("metrics_unreadable"),
+    )
+
+
+_SHOWN = ("source", "framework", "unmapped", "warnings")
+_FACTS = ["run_id", *_SHOWN, "last_step", "planned_steps", "repeated_steps", "facts"]
 
 
 def judge(parts: Sequence[AuditPart], rules: suites.Suites) -> list[dict[str, Any]]:

@@ -7,6 +7,8 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -113,19 +115,27 @@ def gate(
         command=_command(),
     )
     result, problem = launch.gate(request, local=local)
+    decision = result.document["decision"]
+    paths = {"report": str(result.html), "verdict": str(result.json)}
     if as_json:
-        _print_json(result.document)
+        promoted = None if result.promotion is None else str(result.promotion.pointer)
+        _print_json(result.document | {"files": paths, "promoted": promoted})
     else:
         from rlchecks.report import terminal
 
-        terminal.verdict(_console(), result.document, {"report": str(result.html), "verdict": str(result.json)})
+        terminal.verdict(_console(), result.document, paths)
         if result.promotion is not None:
             state = "recorded" if result.promotion.changed else "was already recorded"
-            typer.echo(f"Promotion {state}: {result.promotion.pointer}")
+            found = result.document["checkpoint"]
+            files = f"{found['files']} files, {found['bytes']:,} bytes"
+            typer.echo(f"Promotion {state}: {result.promotion.pointer} ({files})")
+        elif promote is not None:
+            why = f"the verdict is {decision}" if problem is None else "it could not be recorded by the orchestrator"
+            typer.echo(f"Not promoted: {why}.")
     if problem is not None:
         typer.echo(f"rlchecks: the verdict is written, but not recorded: {problem}", err=True)
         return COULD_NOT_RUN
-    return EXIT_CODES[result.document["decision"]]
+    return EXIT_CODES[decision]
 
 
 @app.command()
@@ -203,7 +213,7 @@ def signals(
     archive: Archive_ = ARCHIVE,
     as_json: Json_ = False,
 ) -> int:
-    """Print every signal of a run, with unit and formula."""
+    """Print every signal of a run; docs/signals.md has units and formulas."""
     from rlchecks import signals as computed
     from rlchecks.stages import load_run
 
@@ -239,18 +249,24 @@ def sql(
 
 @app.command()
 def plan(
-    margin: Annotated[float, typer.Option("--margin", metavar="M", help="Loss to be excluded, such as 0.02.")],
+    margin: Annotated[float, typer.Option("--margin", metavar="M", help="Loss to be excluded, such as 0.02.")] = 0.0,
+    gain: Annotated[float, typer.Option("--gain", metavar="G", help="Gain that is expected, such as 0.05.")] = 0.0,
     pilot: Annotated[
         list[str] | None, typer.Option("--pilot", metavar="FILE", help="Held-out results of a pilot; repeatable.")
     ] = None,
+    baseline: Annotated[str | None, typer.Option(metavar="NAME", help="The starting model in the pilot.")] = None,
+    candidate: Annotated[str | None, typer.Option(metavar="NAME", help="The other checkpoint in the pilot.")] = None,
     judge: Annotated[str | None, typer.Option(metavar="NAME", help="The judge in the pilot.")] = None,
     decoding: Annotated[str | None, typer.Option(metavar="NAME", help="The decoding in the pilot.")] = None,
     as_json: Json_ = False,
 ) -> int:
-    """How many held-out questions a margin needs, before anybody evaluates anything."""
+    """How many held-out questions a decision needs, before anybody evaluates anything."""
+    from rlchecks.heldout import ComparisonRequest, parse_scorer
     from rlchecks.planning import plan as make_plan
 
-    document = make_plan(margin, tuple(pilot or ()), judge, decoding)
+    judges = () if judge is None else (parse_scorer(judge),)
+    request = ComparisonRequest(baseline=baseline, candidate=candidate, judges=judges, decoding=decoding)
+    document = make_plan(margin, gain, tuple(pilot or ()), request)
     if as_json:
         _print_json(document)
     else:
@@ -303,32 +319,60 @@ def main() -> None:
 
 
 def run(command: Callable[[], Any]) -> int:
-    """Run a command and turn whatever happens into an exit code and, at most, one sentence on stderr."""
+    """Run a command and turn whatever happens into an exit code and, at most, one sentence on stderr.
+
+    With ``--json`` the sentence also stands in the document on stdout, as ``{"error": ...}``.
+    """
     try:
         code = command()
+        sys.stdout.flush()
+        # Typer's answer to Ctrl-C.
+        if code == _INTERRUPTED:
+            return _could_not_run("stopped.")
     except RlchecksError as error:
-        typer.echo(f"rlchecks: {_inert(str(error))}", err=True)
-        return COULD_NOT_RUN
+        return _could_not_run(str(error))
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("rlchecks: stopped.", err=True)
-        return COULD_NOT_RUN
-    except BrokenPipeError:
-        # The reader of a pipe has gone; nothing more can be said there, and closing it must not raise again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return COULD_NOT_RUN
+        return _could_not_run("stopped.")
+    except (SystemExit, BrokenPipeError):
+        # Typer ends the process itself, with 1, when a pipe was closed.
+        return _leave_quietly()
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _could_not_run(f"{place}{error.strerror or error}.")
     except Exception as error:
         # Typer's own errors (a wrong option, a missing argument) share no public base, but this method. It is empty
         # when the help was shown instead.
         if (wording := getattr(error, "format_message", None)) is not None:
-            if sentence := wording().rstrip("."):
-                typer.echo(f"rlchecks: {_inert(sentence)}; see --help.", err=True)
-            return COULD_NOT_RUN
+            sentence = wording().rstrip(".")
+            if "extra argument" in sentence:
+                sentence += "; repeat the option for each file, or name their folder"
+            return _could_not_run(f"{sentence}; see --help." if sentence else "")
         if os.environ.get("RLCHECKS_DEBUG"):
             traceback.print_exc()
-        problem = _inert(f"{type(error).__name__}: {error}")
-        typer.echo(f"rlchecks: a fault of rlchecks itself ({problem}); RLCHECKS_DEBUG=1 shows where.", err=True)
-        return COULD_NOT_RUN
+        problem = f"{type(error).__name__}: {error}"
+        return _could_not_run(f"a fault of rlchecks itself ({problem}); RLCHECKS_DEBUG=1 shows where.")
     return code if isinstance(code, int) else 0
+
+
+_INTERRUPTED = 130
+
+
+def _could_not_run(sentence: str) -> int:
+    if sentence:
+        sentence = _inert(sentence)
+        with suppress(OSError, ValueError):
+            typer.echo(f"rlchecks: {sentence}", err=True)
+        with suppress(OSError, ValueError):
+            if "--json" in sys.argv:
+                _print_json({"error": sentence})
+    return COULD_NOT_RUN
+
+
+def _leave_quietly() -> int:
+    """Nobody reads stdout any more; closing it at the end must not raise again."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return COULD_NOT_RUN
 
 
 def _finish(document: Mapping[str, Any], as_json: bool, view: str, problem: Exception | None, code: int) -> int:
@@ -355,8 +399,19 @@ def _columns(pairs: list[str] | None) -> dict[str, str]:
 
 
 def _print_json(document: Any) -> None:
-    json.dump(document, sys.stdout, indent=1, default=str)
+    json.dump(_plain(document), sys.stdout, indent=1, default=str, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def _plain(value: Any) -> Any:
+    """The same with words where JSON has no number: ``NaN``, ``Infinity``, ``-Infinity``."""
+    if isinstance(value, float) and not isfinite(value):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value
 
 
 def _console() -> Console:

@@ -47,6 +47,7 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
     rules = suites.load(request.profile, None if request.expectations is None else Path(request.expectations))
     declared = tuple(parse_scorer(text) for text in request.graders)
     judges = tuple(parse_scorer(text) for text in request.judges)
+    ComparisonRequest(judges=judges, margin=request.margin)  # refuses what no rule can mean, before anything is stored
     run = runner.call(stages.load_run, request.run, request.archive, request.run_id, request.columns)
     rows = runner.call(stages.load_heldout, request.heldout)
     names = choose_checkpoints(rows.table, request.baseline, request.candidate)
@@ -114,18 +115,20 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
         _provenance(request, run, rows, rules),
     )
     document["orchestrator"] = orchestrator
-    runner.call(stages.store_evidence, run.run_id, request.archive, training, rows)
+    runner.call(stages.store_heldout, run.run_id, request.archive, rows)
     publication.archive_verdict(document, request.archive, family, comparison, answers)
     return runner.call(publication.publish, document, run, request, checkpoint)
 
 
 def _beyond_log(run: RunLog, step: int | None) -> bool | None:
-    """Whether a candidate's step lies beyond the log, by more than the interval at which it was written."""
-    steps = pc.unique(run.steps.filter(pc.equal(run.steps["split"], "train"))["step"]).sort()
+    """Whether a candidate's step lies beyond the last logged reward, by more than the interval of the log."""
+    rewarded = run.steps.filter(pc.and_(pc.equal(run.steps["split"], "train"), pc.is_finite(run.steps["reward"])))
+    steps = pc.unique(rewarded["step"]).sort()
     if step is None or not len(steps):
         return None
-    interval = max(1, (steps[-1].as_py() - steps[0].as_py()) // max(1, len(steps) - 1))
-    return bool(step >= steps[-1].as_py() + max(2, interval))
+    first, last = steps[0].as_py(), steps[-1].as_py()
+    interval = max(1, (last - first) // max(1, len(steps) - 1))
+    return bool(step >= last + max(2, interval + 1))
 
 
 def _checkpoint(request: GateRequest, candidate: str) -> Checkpoint | None:

@@ -9,8 +9,6 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from rlchecks import signals
-from rlchecks.archive import Archive
 from rlchecks.errors import InputError, RlchecksError, UsageError
 from rlchecks.metrics import METRICS
 from rlchecks.progress import Progress, counting
@@ -18,6 +16,7 @@ from rlchecks.readers import find_runs, read_run
 from rlchecks.requests import IngestRequest
 from rlchecks.run import RunLog
 from rlchecks.runner import Runner, shards_of
+from rlchecks.stages import store_run
 
 LARGEST_SHARD = 64
 """Runs a task reads: enough that recording the task costs nothing beside it, few enough to show progress."""
@@ -109,16 +108,13 @@ def _size(shard: ReadShard) -> int:
 
 def ingest_shard(shard: ReadShard) -> list[dict[str, Any]]:
     """Read and archive the sources of a shard; what cannot be read becomes ``{"source", "reason"}``."""
-    archive = Archive(shard.archive)
-    return [_ingest(source, archive, shard) for source in shard.sources]
+    return [_ingest(source, shard) for source in shard.sources]
 
 
-def _ingest(source: str, archive: Archive, shard: ReadShard) -> dict[str, Any]:
+def _ingest(source: str, shard: ReadShard) -> dict[str, Any]:
     try:
         run = read_run(source, run_id=shard.run_id, columns=shard.columns)
-        if archive.write_run(run).changed:
-            table = signals.compute(run.steps, [signals.facts_of(run)], run.validation)
-            archive.write_signals(run.run_id, table)
+        store_run(run, shard.archive)
     except RlchecksError as error:
         return {"source": source, "reason": str(error)}
     return summary(run)

@@ -7,7 +7,7 @@ problem is returned beside the result, so that the command can end with exit cod
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,7 +31,9 @@ def gate(request: GateRequest, *, local: bool) -> Outcome[GateResult]:
     def plainly(recorded: str) -> GateResult:
         from rlchecks.gate import gate as compose
 
-        return compose(request, LocalRunner(), recorded)
+        # A promotion that the orchestrator was asked to record, and did not, is none.
+        asked = request if local else replace(request, promote=None, override=None)
+        return compose(asked, LocalRunner(), recorded)
 
     return _launch(plainly, "rlchecks.flows.gate", "promotion_gate", request, local=local)
 

@@ -66,19 +66,23 @@ def archive_verdict(
 
 
 def publish(document: dict[str, Any], run: RunLog, request: GateRequest, checkpoint: Checkpoint | None) -> GateResult:
-    """Record the promotion, if one is asked for and allowed, and write ``verdict.json`` and ``verdict.html``.
+    """Write ``verdict.json`` and ``verdict.html``, then record the promotion, if one is asked for and allowed.
 
-    The promotion comes first: should it fail, no report says that it happened.
+    The promotion comes last: whatever keeps the report from being written keeps the model from being promoted.
     """
     from rlchecks.report import page
 
-    who = _user()
     folder = Path(request.reports) / escape(document["run"]["id"]) / escape(document["candidate"])
+    who = _user()
     override = _override(document, request, who)
-    promotion = _promote(document | {"override": override}, request, checkpoint, who)
     document = document | {"override": override or _earlier_override(folder)}
-    html = write_text(folder / "verdict.html", page.render(document, run, document["signals"]))
+    # Made before anything is written, so that both files are of one verdict.
+    text = page.render(document, run, document["signals"])
     data = write_text(folder / "verdict.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
+    html = write_text(folder / "verdict.html", text)
+    promotion = None
+    if request.promote is not None and (document["decision"] == verdict.PROMOTE or override is not None):
+        promotion = promote(Path(request.promote), document, checkpoint, override=request.override, who=who)
     return GateResult(document, html, data, promotion)
 
 
@@ -117,15 +121,6 @@ def _earlier_override(folder: Path) -> dict[str, str] | None:
         return {key: str(earlier[key]) for key in ("reason", "who", "verdict")} if earlier else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-
-
-def _promote(
-    document: Mapping[str, Any], request: GateRequest, checkpoint: Checkpoint | None, who: str
-) -> Promotion | None:
-    allowed = document["decision"] == verdict.PROMOTE or document["override"] is not None
-    if request.promote is None or not allowed:
-        return None
-    return promote(Path(request.promote), document, checkpoint, override=request.override, who=who)
 
 
 def _user() -> str:

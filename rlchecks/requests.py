@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+
+from rlchecks.errors import UsageError
 
 ARCHIVE = "archive"
 REPORTS = "reports"
 PROFILE = "chat"
 
 
+class _Checked:
+    """Refuses empty texts: an unset variable in a script must not mean the current directory."""
+
+    def __post_init__(self) -> None:
+        """Check every field.
+
+        Raises:
+            UsageError: a text, or one of several, is empty.
+        """
+        for field_ in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field_.name)
+            texts = [value] if isinstance(value, str) else value if isinstance(value, tuple) else []
+            if any(isinstance(text, str) and not text.strip() for text in texts):
+                raise UsageError(f"{field_.name.replace('_', '-')} is empty; give a value or leave it out.")
+
+
 @dataclass(frozen=True)
-class GateRequest:
+class GateRequest(_Checked):
     """One promotion to decide.
 
     Attributes:
@@ -56,9 +74,19 @@ class GateRequest:
     expectations: str | None = None
     command: str | None = None
 
+    def __post_init__(self) -> None:
+        """Check the fields, and what only together makes sense.
+
+        Raises:
+            UsageError: a text is empty; an override without anything to promote.
+        """
+        super().__post_init__()
+        if self.override is not None and self.promote is None:
+            raise UsageError("--override is a reason to promote against the verdict; say where with --promote DIR.")
+
 
 @dataclass(frozen=True)
-class IngestRequest:
+class IngestRequest(_Checked):
     """Logs to be archived.
 
     Attributes:
@@ -77,7 +105,7 @@ class IngestRequest:
 
 
 @dataclass(frozen=True)
-class AuditRequest:
+class AuditRequest(_Checked):
     """Runs to be checked for health.
 
     Attributes:

@@ -6,6 +6,9 @@ The composition of each pipeline is written once, against :class:`Runner`.
 from __future__ import annotations
 
 import os
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -70,11 +73,29 @@ class LocalRunner:
                 done(shard)
             return results
         # Not by fork: this process may run threads, and a lock that one of them holds would never open in the child.
-        with single_threaded(), ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+        context = get_context("spawn")
+        with single_threaded(), ProcessPoolExecutor(count, context, initializer=prepare_worker) as pool:
             for shard, result in zip(shards, pool.map(stage, shards), strict=True):
                 results.append(result)
                 done(shard)
         return results
+
+
+def prepare_worker() -> None:
+    """Prepare a worker process: one thread for linear algebra, and an end with its parent.
+
+    Ctrl-C reaches every process of a terminal; the parent handles it. A worker whose parent was killed would wait for
+    work for ever.
+    """
+    os.environ.update(SINGLE_THREADED)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def worker_count(workers: int | None) -> int:

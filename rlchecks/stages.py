@@ -61,8 +61,12 @@ def load_run(source: str, archive: str, run_id: str | None = None, columns: Mapp
 
 
 def store_run(run: RunLog, archive: str) -> None:
-    """Write a run to the archive; unchanged, it changes nothing."""
-    Archive(archive).write_run(run)
+    """Write a run to the archive, with the signals of all of it; unchanged, it changes nothing."""
+    store = Archive(archive)
+    changed = store.write_run(run).changed
+    if changed or not store.signals([run.run_id]).num_rows:
+        # They may also be missing because an earlier writer was killed between the two.
+        store.write_signals(run.run_id, signals.compute(run.steps, [signals.facts_of(run)], run.validation))
 
 
 def load_heldout(paths: Sequence[str]) -> HeldoutRows:
@@ -116,12 +120,8 @@ def evidence_of(
     return evidence.table(comparison, findings, named, candidate_beyond_log)
 
 
-def store_evidence(run_id: str, archive: str, examination: Examination, rows: HeldoutRows) -> None:
-    """Archive the signals and the held-out rows that a verdict rests on."""
-    store = Archive(archive)
-    store.write_signals(run_id, examination.signals)
+def store_heldout(run_id: str, archive: str, rows: HeldoutRows) -> None:
+    """Archive the held-out rows that a verdict rests on."""
     place = rows.table.schema.get_field_index("run_id")
-    owned = rows.table.set_column(
-        place, pa.field("run_id", pa.string(), nullable=False), pa.repeat(run_id, len(rows.table))
-    )
-    store.write_evaluations(run_id, owned)
+    name = pa.field("run_id", pa.string(), nullable=False)
+    Archive(archive).write_evaluations(run_id, rows.table.set_column(place, name, pa.repeat(run_id, len(rows.table))))

@@ -31,6 +31,22 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 
+__all__ = [
+    "PrefectRunner",
+    "audit_shard",
+    "check",
+    "compare_heldout",
+    "examine",
+    "find_runs",
+    "ingest_shard",
+    "judge_health",
+    "load_heldout",
+    "load_run",
+    "publish",
+    "store_heldout",
+    "store_run",
+]
+
 _RETRIES = 2
 _DELAY_SECONDS = 1
 
@@ -62,7 +78,7 @@ load_heldout = _touching_files(stages.load_heldout, "load-heldout")
 examine = _computing(stages.examine, "examine")
 compare_heldout = _computing(stages.compare_heldout, "compare-heldout")
 check = _computing(stages.check, "check")
-store_evidence = _touching_files(stages.store_evidence, "store-evidence")
+store_heldout = _touching_files(stages.store_heldout, "store-heldout")
 publish = _touching_files(publication.publish, "publish")
 find_runs = _touching_files(ingest.find, "find-runs")
 ingest_shard = _touching_files(ingest.ingest_shard, "ingest-shard")
@@ -78,7 +94,7 @@ _TASKS: dict[Callable[..., Any], Task[..., Any]] = {
         examine,
         compare_heldout,
         check,
-        store_evidence,
+        store_heldout,
         publish,
         find_runs,
         ingest_shard,

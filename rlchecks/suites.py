@@ -65,7 +65,10 @@ def load(profile: str, directory: Path | None = None) -> Suites:
 
 def _require_unnamed(path: Path, promotion: Suite) -> None:
     """Refuse a promotion suite that would let a finding pass that it does not name."""
-    if not any(one.column == "unnamed_finding" and one.on_failure != "warn" for one in promotion.expectations):
+    if not any(
+        one.column == "unnamed_finding" and one.on_failure != "warn" and one.kwargs.get("value_set") == (False,)
+        for one in promotion.expectations
+    ):
         raise SuiteError(
             f"{path}: no expectation holds or rejects on unnamed_finding, so that a new finding could pass unseen; "
             "copy that expectation from the shipped promotion.json."

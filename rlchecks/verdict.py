@@ -119,12 +119,19 @@ def document(subject: Subject, evidence: Evidence, provenance: Mapping[str, Any]
 
 
 def lasting(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a verdict that the evidence alone determines: not when, by which command, or recorded where.
+    """The part of a verdict that the evidence alone determines: not when, where, by which command, or recorded where.
 
-    It is what the archive keeps. An override is no part of it either: it belongs to the promotion.
+    It is what the archive keeps. Files count by their content, in whatever order and place they were read. An override
+    is no part of it either: it belongs to the promotion.
     """
     kept = {key: value for key, value in body.items() if key not in _CIRCUMSTANCES}
-    return kept | {"provenance": {key: value for key, value in body["provenance"].items() if key != "command"}}
+    provenance = {key: value for key, value in body["provenance"].items() if key != "command"}
+    provenance["inputs"] = sorted(file["sha256"] for file in provenance["inputs"])
+    kept["provenance"] = provenance
+    kept["run"] = {key: value for key, value in body["run"].items() if key != "source"}
+    if kept["checkpoint"] is not None:
+        kept["checkpoint"] = {key: value for key, value in kept["checkpoint"].items() if key != "uri"}
+    return kept
 
 
 def content_sha256(body: Mapping[str, Any]) -> str:

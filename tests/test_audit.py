@@ -134,6 +134,20 @@ def test_a_damaged_run_is_refused_by_name_and_the_others_are_audited(
     assert exit_code(document) == 2
 
 
+def test_a_shard_of_nothing_but_damaged_runs_does_not_stop_the_others(
+    ask: Any, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    for at in range(20):
+        write(f"run{at:02}", reward=[value + at / 100 for value in RISE])
+    ids = sorted(run["run_id"] for run in ask(tmp_path / "runs")["runs"])
+    for path in (tmp_path / "archive" / "steps").iterdir():
+        if path.name.startswith(tuple(ids[:10])):
+            path.unlink()
+    document = ask()
+    assert [run["run_id"] for run in document["runs"]] == ids[10:]
+    assert {one["source"] for one in document["refused"]} == set(ids[:10])
+
+
 def test_the_profile_decides_what_is_healthy(ask: Any, write: Callable[..., Path], tmp_path: Path) -> None:
     write("long", reward=RISE, mean_length=[100 + 5 * step for step in range(40)])
     assert ask(tmp_path / "runs")["runs"][0]["status"] == "warning"

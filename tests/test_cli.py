@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,7 +75,12 @@ def test_help_names_every_command(call: Call) -> None:
         (["diagnose", ".", "--column", "reward"], "OWN=NAME"),
         (["signals", "nowhere"], "nowhere"),
         (["plan", "--margin", "0"], "between 0 and 1"),
-        (["sql", "drop table runs"], "SELECT"),
+        (["plan", "--margin", "2"], "between 0 and 1"),
+        (["gate", "", "--heldout", "x", "--local"], "run is empty"),
+        (["gate", "run", "--heldout", "x", "--override", "why", "--local"], "--promote"),
+        (["gate", "run", "--heldout", "a", "b", "c"], "repeat the option"),
+        (["sql", "select 1", "--archive", "nowhere"], "nowhere"),
+        (["gate", "x" * 300, "--heldout", "x", "--local"], "x" * 300),
         (["audit", "--expectations", "nowhere", "--local"], "rlchecks init"),
     ],
 )
@@ -109,6 +116,7 @@ def test_json_is_the_only_thing_on_stdout(call: Call, log: Path) -> None:
     assert document["runs"][0]["unmapped"] == ["tokens_out"]
     assert json.loads(call("audit", "--local", "--json").stdout)["runs"][0]["run_id"] == run_id
     assert json.loads(call("signals", run_id, "--json").stdout)["reward_end"] == pytest.approx(0.66, abs=0.01)
+    refused(call("sql", "drop table runs"), "SELECT")
     rows = json.loads(call("sql", "select run_id, count(*) as n from steps group by 1", "--json").stdout)
     assert rows == [{"run_id": run_id, "n": 40}]
 
@@ -152,6 +160,51 @@ def test_plan_says_how_many_questions(call: Call) -> None:
     assert done.returncode == 0
     # 7.8489 x .05 / .02^2
     assert "982 questions" in done.stdout
+
+
+def test_an_expected_gain_is_planned_for_too(call: Call) -> None:
+    document = json.loads(call("plan", "--gain", "0.05", "--json").stdout)
+    # 7.8489 x .1 / .05^2
+    assert document["plans"][1] == {"differing_share": 0.1, "questions": 314}
+
+
+def test_with_json_the_error_is_a_document_too(call: Call) -> None:
+    done = call("gate", "nowhere", "--heldout", "x", "--local", "--json")
+    assert done.returncode == 3
+    assert "nowhere" in json.loads(done.stdout)["error"]
+
+
+def test_numbers_that_json_lacks_become_words(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("step,reward\n1,inf\n2,0.5\n3,nan\n")
+    assert call("ingest", "log.csv", "--local").returncode == 0
+    rows = json.loads(call("sql", "select reward from steps order by step", "--json").stdout)
+    assert [row["reward"] for row in rows] == ["Infinity", 0.5, "NaN"]
+
+
+@pytest.mark.parametrize("words", [("plan", "--margin", "0.02"), ("plan", "--margin", "0.02", "--json")])
+def test_a_reader_that_goes_away_is_no_decision(words: tuple[str, ...]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([SCRIPT, *words], stdout=write, stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(write)
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_behind_stderr_is_no_decision() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([SCRIPT, "diagnose", "nowhere"], stdout=subprocess.PIPE, stderr=full, timeout=60)
+    assert done.returncode == 3
+
+
+def test_ctrl_c_is_no_decision(tmp_path: Path, example_run: Path) -> None:
+    words = [SCRIPT, "gate", str(example_run), "--heldout", str(example_run / "eval"), "--local"]
+    one = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.2)
+    one.send_signal(signal.SIGINT)
+    _, errors = one.communicate(timeout=60)
+    assert one.returncode == 3
+    assert errors.splitlines()[-1] == "rlchecks: stopped."
 
 
 def test_hostile_names_print_inert(call: Call, tmp_path: Path) -> None:

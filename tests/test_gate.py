@@ -110,7 +110,7 @@ def test_the_verdict_is_archived_once_with_what_it_rests_on(ask: Any, example_ru
     assert row["decision"] == "REJECT"
     assert row["document_sha256"].startswith(row["id"])
     run_id = first.document["run"]["id"]
-    assert archive.signals([run_id]).num_rows == 1
+    assert archive.signals([run_id])["last_step"].to_pylist() == [100]
     assert archive.evaluations(run_id).num_rows > 0
     assert archive.read_run(run_id).steps.num_rows > 100
 
@@ -277,3 +277,57 @@ def test_a_later_verdict_does_not_make_an_override_vanish(ask: Any, example_run:
     ask(example_run, promote=target, override="And so has another.")
     lines = (tmp_path / "production" / "ledger.jsonl").read_text().splitlines()
     assert len(lines) == 2
+
+
+def test_a_gate_of_an_early_checkpoint_leaves_the_archived_signals_of_the_whole_run(
+    ask: Any, example_run: Path, tmp_path: Path
+) -> None:
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table(example_run / "eval" / "checkpoint-100.parquet").to_pylist()
+    path = tmp_path / "forty.jsonl"
+    path.write_text("\n".join(json.dumps(row | {"checkpoint": "checkpoint-40", "step": 40}) for row in rows))
+    ask(example_run, heldout=(str(example_run / "eval" / "base.parquet"), str(path)))
+    assert Archive(tmp_path / "archive").signals()["last_step"].to_pylist() == [100]
+
+
+def test_the_id_is_that_of_the_content_wherever_it_lies(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere" / example_run.name
+    shutil.copytree(example_run, elsewhere)
+    files = [str(elsewhere / "eval" / name) for name in ("checkpoint-100.parquet", "base.parquet")]
+    moved = ask(elsewhere, heldout=tuple(files), archive=str(tmp_path / "other"))
+    assert moved.document["id"] == ask(example_run).document["id"]
+
+
+@pytest.mark.parametrize("option", ["run", "checkpoint", "promote", "archive", "reports"])
+def test_an_empty_text_is_not_the_current_directory(ask: Any, example_run: Path, option: str) -> None:
+    with pytest.raises(UsageError, match="is empty"):
+        ask(example_run, **{option: " "})
+
+
+def test_an_override_without_anything_to_promote_is_refused(ask: Any, example_run: Path) -> None:
+    with pytest.raises(UsageError, match="--promote"):
+        ask(example_run, override="because")
+
+
+def test_what_keeps_the_report_from_being_written_keeps_the_model_from_being_promoted(
+    ask: Any, example_run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "reports").write_text("in the way")
+    with pytest.raises(InputError, match="cannot be written"):
+        ask(example_run, promote=str(tmp_path / "production"), override="A reason.")
+    assert not (tmp_path / "production").exists()
+
+
+def test_a_margin_out_of_range_stores_nothing(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="margin"):
+        ask(example_run, margin=5.0)
+    assert not (tmp_path / "archive").exists()
+
+
+def test_a_metric_that_could_not_be_read_holds(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    rows = [f"{step},{0.3 + step / 300},{90 + step % 7}" for step in range(1, 101)]
+    log.write_text("\n".join(["step,reward,clipped_ratio", *rows]))
+    result = ask(log, heldout=(str(example_run / "eval"),), graders=("lazy_grader_reward",))
+    assert "health_unreadable_metrics" in codes(result, "hold")

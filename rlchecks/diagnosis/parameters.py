@@ -72,11 +72,16 @@ def load(profile: str, directory: Path, health: Suite, shipped_health: Suite) ->
     path = directory / FILE
     given = _read(path) if path.is_file() else {}
     tables = {name: dict(table) for name, table in shipped.items() if name not in PROFILES}
-    overrides = [given, shipped.get(profile, {}), given.get(profile, {})]
+    own = given.get(profile, {})
+    if not isinstance(own, dict):
+        raise SuiteError(f"{path}, {profile}: expected a table of tables, found {type(own).__name__}.")
+    overrides = [given, shipped.get(profile, {}), own]
     for place, changes in zip(("", f"{profile}.", f"{profile}."), overrides, strict=True):
         for name, table in changes.items():
             if not place and name in PROFILES:
                 continue
+            if not isinstance(table, dict):
+                raise SuiteError(f"{path}, {place}{name}: expected a table of keys, found {type(table).__name__}.")
             known = tables.get(name)
             if known is None:
                 raise SuiteError(f"{path}, [{place}{name}]: unknown table; known are {', '.join(sorted(tables))}.")
@@ -122,7 +127,7 @@ def _shipped_path() -> Path:
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # no TOML, no UTF-8, or an integer of thousands of digits
         raise SuiteError(f"{path}: not readable as TOML: {error}.") from None
     except OSError as error:
         raise SuiteError(f"{path}: cannot be read: {error.strerror}.") from None

@@ -9,10 +9,9 @@ A task stands for a shard of many runs: a task per run would cost more to record
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from rlchecks.runner import SINGLE_THREADED, worker_count
+from rlchecks.runner import prepare_worker, worker_count
 
 if TYPE_CHECKING:
     from prefect.task_runners import ProcessPoolTaskRunner
@@ -27,8 +26,3 @@ def shard_runner(workers: int | None = None) -> ProcessPoolTaskRunner:
     from prefect.task_runners import ProcessPoolTaskRunner
 
     return ProcessPoolTaskRunner(max_workers=worker_count(workers), initializer=prepare_worker)
-
-
-def prepare_worker() -> None:
-    """Run once in each worker process, before it loads anything that does linear algebra."""
-    os.environ.update(SINGLE_THREADED)

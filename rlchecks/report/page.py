@@ -65,6 +65,7 @@ def render(document: Mapping[str, Any], run: RunLog, signals: Signals) -> str:
         findings=lettered,
         panels=panels.build(run, signals, onsets),
         not_measured=[fmt.label(name) for name in _texts(document.get("not_measured")) if name not in _DRAWN],
+        remarks=summary.remarks(document),
         answers=answers.best_scored(run),
         graders=[summary.name_of(grader) for grader in _texts(document.get("graders"))],
         parts=comparison.parts(document),

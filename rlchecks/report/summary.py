@@ -140,6 +140,18 @@ def todo(document: Document, most: int = 3) -> list[str]:
     return chosen or [_AFTER_PROMOTE] * (decision(document) == "PROMOTE")
 
 
+def remarks(document: Document) -> list[str]:
+    """What a person should know about how the run's log was read."""
+    run = mapping(document.get("run"))
+    warnings = run.get("warnings")
+    texts = [line(text, 600) for text in warnings] if isinstance(warnings, list) else []
+    unknown = run.get("unmapped")
+    # Trainers log many keys that mean nothing here; in somebody's own table every unknown column may be a metric.
+    if run.get("framework") == "table" and unknown:
+        texts.append(f"Not understood: {anything(unknown)}; name a metric with --column OWN=NAME.")
+    return texts
+
+
 def observed(reason: Document) -> str:
     """What was seen and what was expected, in one line; empty if the document tells neither."""
     seen, wanted = reason.get("observed"), reason.get("expected")

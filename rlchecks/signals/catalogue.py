@@ -37,6 +37,7 @@ _SIGNALS = (
     Signal("completed_fraction", "fraction", "last step of the whole run over planned steps"),
     Signal("repeated_steps", "rows", "logged rows that repeated an earlier step", "integer"),
     Signal("missing_reward_fraction", "fraction", "share of training rows without a finite reward"),
+    Signal("unreadable_metrics", "metrics", "metrics whose logged values are out of their range", "integer"),
     # Reward.
     Signal("scale_low", "reward", "declared; else 0 if all rewards lie in 0..1; else min(lowest reward, 0)"),
     Signal("scale_high", "reward", "declared; else 1 if all rewards lie in 0..1; else max(highest + one std, 0)"),

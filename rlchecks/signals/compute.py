@@ -51,6 +51,7 @@ class RunFacts:
         planned_steps: steps it was configured for, if known.
         repeated_steps: logged rows that repeated an earlier step.
         reward_range: the reward's declared range, if there is one.
+        unreadable: canonical metrics that were logged and could not be read.
     """
 
     run_id: str
@@ -58,6 +59,7 @@ class RunFacts:
     planned_steps: int | None = None
     repeated_steps: int = 0
     reward_range: tuple[float, float] | None = None
+    unreadable: str | None = None
 
 
 def facts_of(run: RunLog, reward_range: tuple[float, float] | None = None) -> RunFacts:
@@ -70,6 +72,7 @@ def facts_of(run: RunLog, reward_range: tuple[float, float] | None = None) -> Ru
         run.planned_steps,
         run.repeated_steps,
         reward_range,
+        run.facts.get("metrics_unreadable"),
     )
 
 
@@ -84,6 +87,8 @@ def compute(steps: pa.Table, facts: Sequence[RunFacts], checks: pa.Table | None 
     Returns:
         a table with :data:`SCHEMA`, one row per entry of ``facts``; a signal that cannot be computed is null.
     """
+    if not facts:
+        return SCHEMA.empty_table()
     run_ids = tuple(fact.run_id for fact in facts)
     panel = Panel.from_steps(steps, run_ids, METRICS_READ)
     panel = panel.keep(_with_answers(panel))
@@ -148,6 +153,7 @@ def _counts(panel: Panel, facts: Sequence[RunFacts]) -> dict[str, Column]:
         "completed_fraction": divide(whole, planned),
         "repeated_steps": np.array([fact.repeated_steps for fact in facts], dtype=np.float64),
         "missing_reward_fraction": divide(missing, size),
+        "unreadable_metrics": np.array([len(fact.unreadable.split(",")) if fact.unreadable else 0 for fact in facts]),
     }
 
 

@@ -64,6 +64,8 @@ def verdict(console: Console, document: Mapping[str, Any], paths: Mapping[str, s
     if missing:
         console.print()
         console.print(clean(console, f"Not measured: {fmt.anything(missing)}", "dim"))
+    for remark in summary.remarks(document):
+        console.print(clean(console, remark, "dim"))
     if paths:
         console.print()
     for kind, path in paths.items():
@@ -88,6 +90,11 @@ def _held_out(console: Console, document: Document) -> None:
             ]
         )
     console.print(grid(["fold", None, "right", None], rows=rows))
+    looks = summary.mapping(document.get("comparison")).get("looks")
+    if isinstance(looks, int) and looks > 1:
+        paragraph(
+            console, Text(f"{looks} candidates were gated on these questions: the intervals are wider for it", "dim")
+        )
 
 
 def _reasons(console: Console, reasons: Sequence[Document]) -> None:
