@@ -23,9 +23,11 @@ _CAUSES = (
     "candidate_beyond_log",
     "question_sets_differ",
     "duplicate_ids",
+    "prompts_repeated",
     "judges_disagree",
     "too_few_questions",
     "answers_missing",
+    "range_unknown",
     "gain_confirmed",
 )
 """Codes that explain others, in the order in which somebody should hear of them."""

@@ -30,6 +30,7 @@ class Case:
         decisive: parts of the deciding judges at the primary decoding.
         guards: parts that only guard.
         graders: parts of the training graders at the primary decoding.
+        others: parts of judges that nobody asked, at the primary decoding.
     """
 
     request: ComparisonRequest
@@ -41,6 +42,7 @@ class Case:
     decisive: list[Part]
     guards: list[Part]
     graders: list[Part]
+    others: list[Part]
 
     @property
     def level(self) -> float:
@@ -78,7 +80,8 @@ def gather(rows: HeldoutRows, request: ComparisonRequest) -> Case:
         overlap=overlap,
         panel=panel,
         decoding=answers.decodings[primary] if primary >= 0 else request.decoding,
-        decisive=[make_part(answers, judge, primary, "decisive") for judge in panel.decisive],
+        decisive=[make_part(answers, judge, primary, "decisive", scores_all=True) for judge in panel.decisive],
         guards=guards(answers, panel.decisive, panel.advisory, primary),
-        graders=[make_part(answers, grader, primary, "grader", training) for grader in panel.graders],
+        graders=[make_part(answers, grader, primary, "grader", training=training) for grader in panel.graders],
+        others=[make_part(answers, judge, primary, "other") for judge in panel.others],
     )

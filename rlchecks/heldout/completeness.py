@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from rlchecks.heldout.answers import Codes
 from rlchecks.heldout.case import Case
 from rlchecks.heldout.entry import Entry
 from rlchecks.heldout.outcome import judge_outcome
 from rlchecks.heldout.parts import Part
+from rlchecks.heldout.repeats import find_repeats
 from rlchecks.heldout.sameness import same_model
 
 _NO_ROWS = "No judge that decides has rows of both sides."
@@ -20,7 +22,8 @@ def completeness(case: Case, needed: int | None) -> dict[str, Entry]:
         case: the comparison.
         needed: questions needed to decide, None if no number suffices.
     """
-    n = _questions(case)
+    questions = _questions(case)
+    n = min((len(part.pairs.questions) for part in case.decisive), default=len(questions))
     more = max(max(needed or 0, case.request.min_questions) - n, 0)
     asked = [part for part in case.decisive if len(part.pairs.worst_questions)]
     # A guard is no safer for leaving out the answers that lost; one without any pair counts as undefined instead.
@@ -39,6 +42,7 @@ def completeness(case: Case, needed: int | None) -> dict[str, Entry]:
             f"{case.answers.duplicates} rows repeat question, checkpoint, judge, decoding and epoch of an earlier one.",
         ),
         "unmatched_questions": Entry(unmatched, f"{unmatched} questions were asked on one side only."),
+        "repeated_prompt_fraction": _repeats(case, questions),
         "baseline_is_candidate": Entry(same, how),
         "n_looks": Entry(
             looks, f"{looks} candidate{'s' if looks > 1 else ''} of this family gated on these questions."
@@ -52,12 +56,21 @@ def completeness(case: Case, needed: int | None) -> dict[str, Entry]:
     }
 
 
-def _questions(case: Case) -> int:
+def _questions(case: Case) -> Codes:
+    """Codes of the questions that are compared: those of the deciding judges, else all that have scores."""
     if case.decisive:
-        return min(len(part.pairs.questions) for part in case.decisive)
+        return np.unique(np.concatenate([part.pairs.questions for part in case.decisive]))
     sides = (case.answers.baseline, case.answers.candidate)
     scored = [np.unique(side.question[~np.isnan(side.score)]) for side in sides]
-    return len(np.intersect1d(scored[0], scored[1], assume_unique=True))
+    return np.intersect1d(scored[0], scored[1], assume_unique=True)
+
+
+def _repeats(case: Case, questions: Codes) -> Entry:
+    repeats = find_repeats(case.answers, questions)
+    if repeats.fraction is None:
+        return Entry(None, "The held-out rows give no prompts, so questions under several ids were not looked for.")
+    text = f"{repeats.repeated} of {repeats.prompted} questions have the same prompt as another"
+    return Entry(repeats.fraction, f"{text} that is not of the same cluster." if repeats.repeated else f"{text}.")
 
 
 def _missing_text(share: float) -> str:

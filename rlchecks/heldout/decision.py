@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rlchecks.heldout.case import Case
 from rlchecks.heldout.entry import Entry, described
+from rlchecks.heldout.names import labels
 from rlchecks.heldout.outcome import judge_outcome, weakest
 from rlchecks.heldout.parts import Part, adjusted_uppers
 
@@ -26,10 +27,26 @@ def decision(case: Case) -> dict[str, Entry]:
         "ci_lower": Entry(ci_lower, f"{all_parts}."),
         "ci_upper": Entry(ci_upper, f"{all_parts}."),
         "margin": Entry(margin, f"A loss of up to {margin:g} of the judge's range is accepted."),
+        "margin_range_known": _range_known(case),
         "margin_lower": Entry(lower, f"{all_parts}; the lower limit must be above {-margin or 0:g}."),
         "margin_upper": Entry(upper, f"{all_parts}; an upper limit below {-margin or 0:g} is a loss."),
         "judges_disagree": Entry(disagree, f"{all_parts}."),
     }
+
+
+def _range_known(case: Case) -> Entry:
+    if case.request.margin == 0.0:
+        return Entry(True, "Without a margin no range is needed.")
+    if not case.decisive:
+        return Entry(None, "No judge decides.")
+    guessed = [part.scorer.name for part in case.decisive if not part.scale.known]
+    if not guessed:
+        return Entry(True, "The range that the margin is a fraction of is declared, or all scores are 0 or 1.")
+    return Entry(
+        False,
+        f"The range of {labels(guessed)} is only guessed from the scores, and the margin is a fraction of it; "
+        "declare it with --judge NAME:LOW..HIGH.",
+    )
 
 
 def guarding(case: Case) -> dict[str, Entry]:

@@ -66,6 +66,7 @@ def comparison_document(case: Case, needed: int | None) -> dict[str, Any]:
         "questions_missing": None if needed is None else max(needed - n, 0),
         "looks": case.request.looks,
         "parts": _parts(case),
+        "other_judges": [_other(part, case.level) for part in case.others],
         "flips": _flips(part) if part is not None else None,
         "mcnemar_mid_p": _mcnemar(part) if part is not None else None,
         "largest_losses": _losses(case, part) if part is not None else [],
@@ -126,10 +127,17 @@ def _parts(case: Case) -> list[dict[str, Any]]:
     adjusted: list[float | None] = [
         *adjusted_uppers(case.decisive, case.level),
         *adjusted_uppers(case.guards, case.level),
-        *(None for _ in case.graders),
+        *(None for _ in case.graders + case.others),
     ]
-    parts = [*case.decisive, *case.guards, *case.graders]
+    parts = [*case.decisive, *case.guards, *case.graders, *case.others]
     return [_part_document(part, case.level, upper) for part, upper in zip(parts, adjusted, strict=True)]
+
+
+def _other(part: Part, level: float) -> dict[str, Any]:
+    document = _part_document(part, level, None)
+    return {"name": part.scorer.name} | {
+        name: document[name] for name in ("difference", "ci_lower", "ci_upper", "n_questions")
+    }
 
 
 def _part_document(part: Part, level: float, adjusted_upper: float | None) -> dict[str, Any]:

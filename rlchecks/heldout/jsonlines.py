@@ -6,15 +6,18 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from rlchecks.errors import InputError
 from rlchecks.heldout.rawrows import EXPECTED, RawRows, unknown_columns
-from rlchecks.heldout.values import KNOWN, REQUIRED
+from rlchecks.heldout.values import KNOWN, OPTIONAL, REQUIRED
 
 _PLAIN = ("string", "int64", "double", "bool", "null")
 _TEXT = ("checkpoint", "judge", "decoding", "answer", "prompt", "target", "category", "cluster")
 _BLOCK = 1 << 23  # bytes; a row must fit into one
+_MOST_OPENINGS = 1000  # of brackets and braces in a line: Arrow's reader recurses without a limit
+_NEWLINE, _RETURN, _OPENING, _CLOSING, _BRACKET = (ord(sign) for sign in "\n\r{}[")
 
 
 def parse_json_lines(data: bytes, text: str, path: Path) -> RawRows:
@@ -33,6 +36,8 @@ def parse_json_lines(data: bytes, text: str, path: Path) -> RawRows:
 
 def fast_rows(data: bytes, text: str) -> RawRows | None:
     """The rows by Arrow's reader, several times as fast; None where it might read otherwise than :func:`exact_rows`."""
+    if not _shallow(data):
+        return None
     import pyarrow.json as pj
 
     schema = pa.schema([(name, pa.string()) for name in _TEXT])
@@ -56,7 +61,9 @@ def fast_rows(data: bytes, text: str) -> RawRows | None:
         return None
     if table["question_id"].type == pa.float64():
         return None
-    present = [name for name in KNOWN if name in table.column_names and table[name].null_count < len(table)]
+    # An optional column of nulls says nothing; a required one has to be refused or counted.
+    present = list(REQUIRED)
+    present += [name for name in OPTIONAL if name in table.column_names and table[name].null_count < len(table)]
     unknown = unknown_columns(table.column_names)
     return RawRows({name: table[name] for name in present}, unknown, len(table), lambda index: f"line {index + 1}")
 
@@ -73,7 +80,15 @@ def exact_rows(text: str, path: Path) -> RawRows:
     """
     records: list[dict[str, object]] = []
     numbers: list[int] = []
-    loads = json.JSONDecoder().decode
+    doubled = 0
+
+    def built(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal doubled
+        made = dict(pairs)
+        doubled += len(made) < len(pairs)
+        return made
+
+    loads = json.JSONDecoder(object_pairs_hook=built).decode
     required = frozenset(REQUIRED)
     for number, line in enumerate(text.split("\n"), start=1):
         if not line or line.isspace():
@@ -81,7 +96,8 @@ def exact_rows(text: str, path: Path) -> RawRows:
         try:
             record = loads(line)
         except (ValueError, RecursionError) as error:
-            problem = f"the line is no complete JSON object ({getattr(error, 'msg', error)})"
+            reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", error)
+            problem = f"the line is no complete JSON object ({reason})"
             raise InputError(problem, path=path, where=f"line {number}", todo="mend or remove the line") from None
         if not isinstance(record, dict):
             problem = f"the line is a JSON {type(record).__name__}, expected an object"
@@ -96,4 +112,25 @@ def exact_rows(text: str, path: Path) -> RawRows:
         names.update(dict.fromkeys(record))
     columns = {name: [record.get(name) for record in records] for name in KNOWN if name in names}
     unknown = unknown_columns(list(names))
-    return RawRows(columns, unknown, len(records), lambda index: f"line {numbers[index]}")
+    return RawRows(columns, unknown, len(records), lambda index: f"line {numbers[index]}", doubled)
+
+
+def _shallow(data: bytes) -> bool:
+    """Whether no value can be nested deeply: each line is an object of its own with few openings.
+
+    A value that goes on in the next line would need a line that does not begin with ``{`` after one that ends with
+    ``}``, or be an error at that very place.
+    """
+    codes = np.frombuffer(data.rstrip(b"\r\n"), np.uint8)
+    if not len(codes):
+        return False
+    ends = np.append(np.flatnonzero(codes == _NEWLINE), len(codes))
+    starts = np.append(0, ends[:-1] + 1)
+    if (starts == ends).any():  # an empty line, which the exact reader passes over
+        return False
+    last = ends - 1
+    last = np.where(codes[last] == _RETURN, np.maximum(last - 1, starts), last)
+    whole = (codes[starts] == _OPENING) & (codes[last] == _CLOSING)
+    places = np.flatnonzero((codes == _OPENING) | (codes == _BRACKET))
+    openings = np.diff(np.searchsorted(places, np.append(starts, len(codes))))
+    return bool(whole.all() and openings.max() <= _MOST_OPENINGS)

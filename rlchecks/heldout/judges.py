@@ -19,12 +19,14 @@ class Panel(NamedTuple):
         advisory: judges that only guard.
         graders: training graders that scored the held-out answers, named as in the rows.
         candidates: judges that could decide, if the user named none.
+        others: judges that could have decided, if the user named another.
     """
 
     decisive: tuple[Scorer, ...]
     advisory: tuple[Scorer, ...]
     graders: tuple[Scorer, ...]
     candidates: tuple[str, ...]
+    others: tuple[Scorer, ...]
 
     def is_grader(self, name: str) -> bool:
         """Whether a judge is one of the training graders in the rows."""
@@ -56,12 +58,12 @@ def seat(request: ComparisonRequest, known: Sequence[str], scored: Sequence[str]
     )
     decisive = tuple(judge for judge in request.judges if judge.decisive)
     advisory = tuple(judge for judge in request.judges if not judge.decisive)
+    taken = {judge.name for judge in (*decisive, *advisory, *graders)}
+    free = tuple(name for name in scored if name not in taken)
     if decisive:
-        return Panel(decisive, advisory, graders, ())
-    taken = {judge.name for judge in (*advisory, *graders)}
-    candidates = tuple(name for name in scored if name not in taken)
-    only = tuple(Scorer(name) for name in candidates) if len(candidates) == 1 else ()
-    return Panel(only, advisory, graders, candidates)
+        return Panel(decisive, advisory, graders, (), tuple(Scorer(name) for name in free))
+    only = tuple(Scorer(name) for name in free) if len(free) == 1 else ()
+    return Panel(only, advisory, graders, free, ())
 
 
 def _match(name: str, graders: Sequence[Scorer]) -> Scorer | None:

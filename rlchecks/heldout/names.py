@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 
 _SHOWN = 60  # characters
@@ -11,7 +12,11 @@ _PLAIN_NAME = re.compile(r"\w[\w.+-]{0,59}", re.ASCII)
 
 
 def same_name(one: str, other: str) -> bool:
-    """Whether two names of a judge or grader mean the same: without regard to case, spaces and punctuation."""
+    """Whether two names of a judge or grader mean the same.
+
+    Only letters and digits count, without regard to case and Unicode form, and a leading ``rewards/``, which TRL's log
+    gives its reward functions, does not. Letters of another script that look alike are different.
+    """
     return _plain(one) == _plain(other)
 
 
@@ -43,4 +48,6 @@ def _joined(names: Iterable[str], written: Callable[[str], str]) -> str:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", " ", name.casefold()).strip() or name
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    kept = "".join(sign for sign in folded if sign.isalnum() or sign == "/")
+    return kept.removeprefix("rewards/").replace("/", "") or name

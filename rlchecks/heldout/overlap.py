@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlchecks.heldout.answers import Answers, codes_of
+from rlchecks.heldout.prompts import forms
 
 
 class Overlap(NamedTuple):
@@ -24,13 +24,8 @@ class Overlap(NamedTuple):
     without_prompt: int
 
 
-def normalised(prompt: str) -> str:
-    """A prompt without differences of case, white space and Unicode form."""
-    return " ".join(unicodedata.normalize("NFKC", prompt).casefold().split())
-
-
 def find_overlap(answers: Answers, training_prompts: Collection[str]) -> Overlap:
-    """The questions with a prompt that equals a training prompt once both are normalised.
+    """The questions with a prompt that has a form in common with a training prompt.
 
     A paraphrase is not found.
 
@@ -38,10 +33,10 @@ def find_overlap(answers: Answers, training_prompts: Collection[str]) -> Overlap
         answers: the answers of both checkpoints.
         training_prompts: prompts seen in training.
     """
-    trained = {normalised(prompt) for prompt in training_prompts}
+    trained = frozenset[str]().union(*map(forms, training_prompts))
     prompt, prompts = codes_of(answers.table["prompt"])
     question, names = codes_of(answers.table["question_id"])
-    seen = np.array([text is not None and normalised(text) in trained for text in prompts], dtype=bool)
+    seen = np.array([text is not None and not trained.isdisjoint(forms(text)) for text in prompts], dtype=bool)
     given = np.array([text is not None for text in prompts], dtype=bool)
     excluded = np.bincount(question, weights=seen[prompt], minlength=len(names)) > 0
     with_prompt = np.bincount(question, weights=given[prompt], minlength=len(names)) > 0

@@ -23,7 +23,7 @@ class Pairs:
         candidate: mean score of the candidate's answers, shape (n,).
         single: no question has more than one answer on a side.
         missing: share of answers without a score, on the side that lacks more.
-        unmatched: questions that only one side was asked.
+        unmatched: questions that the judge has rows of on one side only.
         worst_questions: codes of the questions that both sides were asked, ascending, shape (m,).
         worst: candidate minus baseline with the candidate's missing answers at 0 and the baseline's at 1, shape (m,).
     """
@@ -45,7 +45,8 @@ class Pairs:
 
 @dataclass(frozen=True)
 class _Sums:
-    asked: NDArray[np.bool_]  # by question code
+    scored: NDArray[np.bool_]  # by question code: the judge has a row
+    asked: NDArray[np.bool_]  # or should have one
     answered: Codes
     total: Values
     repeats: int
@@ -60,7 +61,16 @@ class _Sums:
         return np.asarray((self.total[questions] + value * lacking) / self.repeats)
 
 
-def pair(answers: Answers, judge: int, decoding: int, scale: Scale) -> Pairs:
+def asked_of_both(answers: Answers, decoding: int) -> NDArray[np.bool_]:
+    """Whether a question was put to both sides at a decoding, whoever scored it, by question code."""
+    asked = [
+        np.bincount(side.question[side.decoding == decoding], minlength=len(answers.questions)) > 0
+        for side in (answers.baseline, answers.candidate)
+    ]
+    return asked[0] & asked[1]
+
+
+def pair(answers: Answers, judge: int, decoding: int, scale: Scale, expected: NDArray[np.bool_] | None = None) -> Pairs:
     """The pairs of one judge at one decoding; repeats of a question are averaged.
 
     Args:
@@ -68,8 +78,12 @@ def pair(answers: Answers, judge: int, decoding: int, scale: Scale) -> Pairs:
         judge: code of the judge.
         decoding: code of the decoding.
         scale: the judge's scale.
+        expected: whether the judge should have scored a question, by question code, shape (questions,); None: those
+            it has rows of.
     """
-    before, after = (_sums(answers, side, judge, decoding, scale) for side in (answers.baseline, answers.candidate))
+    before, after = (
+        _sums(answers, side, judge, decoding, scale, expected) for side in (answers.baseline, answers.candidate)
+    )
     questions = np.flatnonzero((before.answered > 0) & (after.answered > 0))
     asked = np.flatnonzero(before.asked & after.asked)
     return Pairs(
@@ -78,23 +92,27 @@ def pair(answers: Answers, judge: int, decoding: int, scale: Scale) -> Pairs:
         candidate=after.total[questions] / after.answered[questions],
         single=max(before.repeats, after.repeats) <= 1,
         missing=max(before.missing, after.missing),
-        unmatched=int((before.asked != after.asked).sum()),
+        unmatched=int((before.scored != after.scored).sum()),
         worst_questions=asked,
         worst=after.filled(asked, 0.0) - before.filled(asked, 1.0),
     )
 
 
-def _sums(answers: Answers, side: Side, judge: int, decoding: int, scale: Scale) -> _Sums:
+def _sums(
+    answers: Answers, side: Side, judge: int, decoding: int, scale: Scale, expected: NDArray[np.bool_] | None
+) -> _Sums:
     chosen = (side.judge == judge) & (side.decoding == decoding)
     question = side.question[chosen]
     scores = scale.unit(side.score[chosen])
     scored = ~np.isnan(scores)
     size = len(answers.questions)
     rows = np.bincount(question, minlength=size)
+    asked = rows > 0 if expected is None else (rows > 0) | expected
     return _Sums(
-        asked=rows > 0,
+        scored=rows > 0,
+        asked=asked,
         answered=np.bincount(question[scored], minlength=size),
         total=np.bincount(question[scored], weights=scores[scored], minlength=size).astype(float),
         # Each question is asked as often as the one asked most; a repeat without a row is missing too.
-        repeats=int(rows.max(initial=0)),
+        repeats=max(int(rows.max(initial=0)), int(asked.any())),
     )

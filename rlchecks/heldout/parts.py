@@ -11,11 +11,11 @@ import numpy as np
 from rlchecks.heldout.answers import Answers, Codes
 from rlchecks.heldout.holm import holm_uppers
 from rlchecks.heldout.intervals import Interval, paired_interval
-from rlchecks.heldout.pairing import Pairs, Values, pair
+from rlchecks.heldout.pairing import Pairs, Values, asked_of_both, pair
 from rlchecks.heldout.scale import Scale, scale_of
 from rlchecks.heldout.scorer import Scorer
 
-Role = Literal["decisive", "guard", "grader"]
+Role = Literal["decisive", "guard", "grader", "other"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Part:
         scale: its scale.
         decoding: code of the decoding, -1 if both sides have none in common.
         decoding_name: its name, None for rows that name none.
-        role: ``decisive``, ``guard`` or ``grader``.
+        role: ``decisive``, ``guard``, ``grader`` or ``other`` (nobody asked for it; it decides nothing).
         pairs: its pairs, on 0 to 1.
         clusters: cluster of each question by code, or None.
         cache: intervals computed so far, by (worst case?, level).
@@ -72,7 +72,13 @@ class Part:
 
 
 def make_part(
-    answers: Answers, scorer: Scorer, decoding: int, role: Role, training: tuple[float, float] | None = None
+    answers: Answers,
+    scorer: Scorer,
+    decoding: int,
+    role: Role,
+    *,
+    training: tuple[float, float] | None = None,
+    scores_all: bool = False,
 ) -> Part:
     """The part of one scorer at one decoding.
 
@@ -82,6 +88,8 @@ def make_part(
         decoding: code of the decoding.
         role: its role.
         training: scale of the training reward, if the scorer gave that reward.
+        scores_all: whether the scorer should have scored every question that was put to both sides at the decoding:
+            what a deciding judge passed over is missing.
 
     Raises:
         UsageError: a score lies outside the scorer's declared range.
@@ -90,7 +98,8 @@ def make_part(
     sides = (answers.baseline, answers.candidate)
     scale = scale_of(scorer, np.concatenate([side.score[side.judge == judge] for side in sides]), training)
     name = answers.decodings[decoding] if decoding >= 0 else None
-    return Part(scorer, scale, decoding, name, role, pair(answers, judge, decoding, scale), answers.clusters)
+    pairs = pair(answers, judge, decoding, scale, asked_of_both(answers, decoding) if scores_all else None)
+    return Part(scorer, scale, decoding, name, role, pairs, answers.clusters)
 
 
 def guards(answers: Answers, decisive: Sequence[Scorer], advisory: Sequence[Scorer], primary: int) -> list[Part]:
@@ -112,7 +121,8 @@ def guards(answers: Answers, decisive: Sequence[Scorer], advisory: Sequence[Scor
             for side in (answers.baseline, answers.candidate)
             for code in np.unique(side.decoding[side.judge == judge])
         }
-        parts += [make_part(answers, scorer, code, "guard") for code in sorted(present - {primary})]
+        codes = sorted(present - {primary})
+        parts += [make_part(answers, scorer, code, "guard", scores_all=True) for code in codes]
     return parts + [make_part(answers, scorer, primary, "guard") for scorer in advisory]
 
 

@@ -26,12 +26,14 @@ class RawRows:
         unknown: names of its other columns.
         count: number of rows.
         locate: index of a row to where it stands, such as ``line 12``.
+        doubled: objects that name a key twice, of which the last value counts.
     """
 
     columns: Mapping[str, pa.ChunkedArray | Sequence[object]]
     unknown: tuple[str, ...]
     count: int
     locate: Callable[[int], str]
+    doubled: int = 0
 
 
 def unknown_columns(names: Sequence[str]) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ def read_rows(paths: Sequence[str | Path]) -> HeldoutRows:
     tables: list[pa.Table] = []
     inputs: list[InputFile] = []
     unknown: dict[str, list[str]] = {}
+    doubled = 0
     for path in _files(paths):
         try:
             data = path.read_bytes()
@@ -70,9 +71,10 @@ def read_rows(paths: Sequence[str | Path]) -> HeldoutRows:
             )
         )
         inputs.append(InputFile(str(path), digest, len(data)))
+        doubled += raw.doubled
         for name in raw.unknown:
             unknown.setdefault(name, []).append(path.name)
-    return HeldoutRows(pa.concat_tables(tables), tuple(inputs), _warnings(unknown))
+    return HeldoutRows(pa.concat_tables(tables), tuple(inputs), _unknown(unknown) + _doubled(doubled))
 
 
 def _files(paths: Sequence[str | Path]) -> list[Path]:
@@ -103,7 +105,14 @@ def _files(paths: Sequence[str | Path]) -> list[Path]:
     return list(files.values())
 
 
-def _warnings(unknown: dict[str, list[str]]) -> tuple[str, ...]:
+def _doubled(objects: int) -> tuple[str, ...]:
+    if not objects:
+        return ()
+    who = "One object names" if objects == 1 else f"{objects} objects name"
+    return (f"{who} a key twice in the held-out rows; the last value was taken.",)
+
+
+def _unknown(unknown: dict[str, list[str]]) -> tuple[str, ...]:
     if not unknown:
         return ()
     names = ", ".join(ascii(name)[:60] for name in list(unknown)[:20])

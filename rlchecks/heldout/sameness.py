@@ -12,8 +12,9 @@ from rlchecks.heldout.request import ComparisonRequest
 def same_model(answers: Answers, checkpoints: Checkpoints, request: ComparisonRequest) -> tuple[bool, str]:
     """Whether both sides are the same model, and the sentence that says how that is known.
 
-    The same name is the same model. Otherwise the checkpoints' hashes decide; where one is unknown, all answers
-    being identical does, and where answers are not given, all scores being identical.
+    The same name is the same model, and so are the same files. Different files need not be different models, since a
+    checkpoint holds more than its weights: where every row gives its answer, all answers being identical decides. Where
+    a hash is unknown, so do the answers that are given, and where there are none, all scores being identical.
 
     Args:
         answers: the answers of both checkpoints.
@@ -22,10 +23,13 @@ def same_model(answers: Answers, checkpoints: Checkpoints, request: ComparisonRe
     """
     if checkpoints.baseline == checkpoints.candidate:
         return True, "Baseline and candidate are the same checkpoint."
-    if request.baseline_hash and request.candidate_hash:
-        same = request.baseline_hash == request.candidate_hash
-        return same, f"The files of baseline and candidate {'are identical' if same else 'differ'}."
     what, matching, common = "answers", *_identical_answers(answers)
+    if request.baseline_hash and request.candidate_hash:
+        if request.baseline_hash == request.candidate_hash:
+            return True, "The files of baseline and candidate are identical."
+        if common > 0 and matching == common and answers.table["answer"].null_count == 0:
+            return True, f"The files of baseline and candidate differ, yet all {common} answers are identical."
+        return False, "The files of baseline and candidate differ."
     if not common:
         what, matching, common = "scores", *_identical_scores(answers)
     same = common > 0 and matching == common

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 
 from rlchecks.errors import UsageError
 
-_FORMS = "NAME, NAME:0..10, NAME:0..1:lower or NAME::advisory"
+_FORMS = "NAME, NAME:0..10, NAME:0..1:lower or NAME::advisory (a NAME that holds a colon in double quotes)"
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
+_QUOTED = re.compile(r'\s*"([^"]*)"\s*((?::[^:]*)*)')
+# The rest of a name after a colon. A plain word may be a mistyped direction, and a grader whose name is mistaken would
+# pass for another: so it begins with a letter, holds a digit or a sign, and begins like none of the words.
+_NAME_ON = re.compile(r"(?!low|high|adv|dec)(?!.*\.\.)[a-z](?=.*[-_\d/@.]).*", re.IGNORECASE)
 _DIRECTIONS = {"higher": True, "lower": False}
 _ROLES = {"decisive": True, "advisory": False}
 
@@ -53,13 +57,25 @@ class Scorer:
 def parse_scorer(text: str) -> Scorer:
     """A scorer from its declaration ``NAME[:LOW..HIGH][:lower|higher|advisory|decisive]...``.
 
+    A name may hold colons: within double quotes, as in ``"openai:chat":0..10``, or where what follows the colon can
+    be nothing but a name, as in ``openai:gpt-4``.
+
     Args:
         text: such as ``accuracy``, ``helpfulness:0..10``, ``toxicity:0..1:lower`` or ``tone::advisory``.
 
     Raises:
         UsageError: there is no name, or a suffix is none of these forms, doubled or contradictory.
     """
+    quoted = _QUOTED.fullmatch(text)
+    if quoted:
+        return _declared(text, quoted[1], quoted[2].split(":")[1:])
     name, *suffixes = text.split(":")
+    while suffixes and name.strip() and _NAME_ON.fullmatch(suffixes[0]):
+        name = f"{name}:{suffixes.pop(0)}"
+    return _declared(text, name, suffixes)
+
+
+def _declared(text: str, name: str, suffixes: list[str]) -> Scorer:
     low = high = None
     words: dict[str, bool] = {}
     for position, suffix in enumerate(suffixes):

@@ -175,7 +175,10 @@ def _text(name: str, value: object) -> str | None:
     elif isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     elif isinstance(value, list | dict) and name in _FREE_TEXT:
-        return json.dumps(value, ensure_ascii=False, default=str)
+        try:
+            return json.dumps(value, ensure_ascii=False, default=str)
+        except RecursionError:
+            raise ValueError("expected a value that is not nested too deeply") from None
     raise ValueError("expected text or a number" if name in _IDENTIFIERS else "expected text")
 
 
@@ -202,5 +205,8 @@ def _without_surrogates(name: str, values: Sequence[object]) -> list[object]:
 
 
 def _shown(value: object) -> str:
-    text = ascii(value)
+    try:
+        text = ascii(value)
+    except RecursionError:
+        text = f"a deep {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -10,7 +10,7 @@ from rlchecks.report.inert import line
 from rlchecks.report.summary import Document, items, mapping, name_of
 
 _PART_WORDS = {"decoding": 60, "role": 20, "method": 120, "reason": 300}
-ROLES = {"decisive": "decides", "guard": "guard", "grader": "training grader"}
+ROLES = {"decisive": "decides", "guard": "guard", "grader": "training grader", "other": "not asked"}
 """Roles of held-out differences in words."""
 
 

@@ -31,6 +31,8 @@ _SENTENCES = {
     "too_few_questions": "There are too few held-out questions to decide",
     "answers_missing": "Too many held-out answers are missing",
     "duplicate_ids": "Held-out question ids occur more than once",
+    "prompts_repeated": "The same held-out question occurs under several ids",
+    "range_unknown": "The margin is a fraction of a range that is only guessed",
     "question_sets_differ": "Baseline and candidate did not answer the same questions",
     "baseline_is_candidate": "Baseline and candidate are the same model",
     "judge_is_grader": "The judge is the training grader itself, so its scores are no independent evidence",

@@ -25,7 +25,7 @@ EVIDENCE = {
     "difference", "ci_lower", "ci_upper", "margin", "margin_lower", "margin_upper", "judges_disagree",
     "guard_upper", "guard_lower", "n_guards", "n_guards_undefined", "gain_depends_on_decoding", "reward_hacking",
     "gain_gap", "gain_gap_lower", "gain_gap_upper", "gain_gap_warns", "n_looks", "alpha", "overlap_questions",
-    "overlap_share_seen",
+    "overlap_share_seen", "margin_range_known", "repeated_prompt_fraction",
 }  # fmt: skip
 
 
@@ -79,6 +79,24 @@ def test_the_margin_moves_the_limits(two: Callable[..., Comparison]) -> None:
     evidence = two(ones(100, 200), ones(100, 200), margin=0.05).evidence
     assert evidence["margin_lower"] == pytest.approx(tango(0, 0, 200).lower + 0.05)
     assert evidence["margin_upper"] == pytest.approx(tango(0, 0, 200).upper + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("margin", "judges", "scores", "known"),
+    [
+        (0.0, (), graded(0.5), True),
+        (0.02, (), graded(0.5), False),
+        (0.02, (), [*graded(0.5), -999.0], False),
+        (0.02, (Scorer("exact", 0, 1),), graded(0.5), True),
+        (0.02, (), ones(50, 150), True),
+    ],
+)
+def test_a_margin_needs_a_range_that_is_known(
+    two: Callable[..., Comparison], margin: float, judges: tuple[Scorer, ...], scores: Scores, known: bool
+) -> None:
+    found = two(scores, scores, margin=margin, judges=judges)
+    assert found.evidence["margin_range_known"] is known
+    assert ("--judge NAME:LOW..HIGH" in found.observed["margin_range_known"]) is not known
 
 
 def test_a_judge_with_a_range_is_reported_in_its_unit_and_decided_on_its_fraction(
@@ -198,13 +216,26 @@ def test_of_several_judges_none_is_chosen_and_no_result_shown(judged: Callable[.
     assert found.evidence["n_questions"] == 150
     assert found.judge["candidates"] == ["a", "b"]
     assert "a, b" in found.observed["judge_chosen"]
-    assert found.document["parts"] == []
+    assert found.document["parts"] == found.document["other_judges"] == []
+    assert judged({"a": GAIN, "b": LOSS}, margin=0.02).evidence["margin_range_known"] is None
 
 
-def test_a_named_judge_decides_alone(judged: Callable[..., Comparison]) -> None:
-    found = judged({"a": GAIN, "b": LOSS}, judges=(Scorer("a"),))
+def test_a_named_judge_decides_alone_and_those_not_asked_are_shown(judged: Callable[..., Comparison]) -> None:
+    scores = {"a": GAIN, "b": LOSS, "c": FLAT, "g": GAIN}
+    found = judged(scores, judges=(Scorer("a"), Scorer("c", decisive=False)), graders=(Scorer("g"),))
     assert found.judge["name"] == "a"
-    assert found.evidence["n_guards"] == 0
+    assert found.evidence["n_guards"] == 1
+    loss = tango(0, 40, 150)
+    assert found.document["other_judges"] == [
+        {"name": "b", "difference": -40 / 150, "ci_lower": loss.lower, "ci_upper": loss.upper, "n_questions": 150}
+    ]
+    assert [(part["judge"], part["role"]) for part in found.document["parts"]] == [
+        ("a", "decisive"), ("c", "guard"), ("g", "grader"), ("b", "other"),
+    ]  # fmt: skip
+    without = judged({name: scores[name] for name in "acg"}, judges=(Scorer("a"), Scorer("c", decisive=False)),
+                     graders=(Scorer("g"),))  # fmt: skip
+    assert without.document["other_judges"] == []
+    assert without.evidence == found.evidence
 
 
 def test_a_named_grader_is_a_grader(judged: Callable[..., Comparison]) -> None:
@@ -343,6 +374,33 @@ def test_a_repeat_without_a_row_is_missing_too(two: Callable[..., Comparison]) -
     assert evidence["n_questions"] == 120
 
 
+def test_questions_that_the_deciding_judge_passed_over_are_missing(make_rows: Make, answers: Answers) -> None:
+    """The grader scored 200 questions, the judge the 110 on which the candidate shines."""
+    base, tuned = ones(20, 110), ones(80, 110)
+    graded = [answers(name, ones(100, 200), judge="g") for name in ("base", "tuned")]
+    request = ComparisonRequest(**NAMES, graders=(Scorer("g"),))
+    found = compare(make_rows(*graded, answers("base", base), answers("tuned", tuned)), request).evidence
+    assert found["n_questions"] == 110
+    assert found["missing_fraction"] == pytest.approx(90 / 200)
+    assert found["missing_changes_result"] is True
+    assert found["unmatched_questions"] == 0
+    # Questions of one side only, and of another decoding, were not put to both.
+    half = [
+        answers("base", ones(100, 200), judge="g"), answers("tuned", ones(55, 110), judge="g"),
+        *(answers(name, ones(55, 200), judge="g", decoding="x") for name in ("base", "tuned")),
+    ]  # fmt: skip
+    found = compare(make_rows(*half, answers("base", base), answers("tuned", tuned)), request).evidence
+    assert (found["missing_fraction"], found["missing_changes_result"]) == (0.0, False)
+
+
+def test_a_judge_without_any_row_of_the_decoding_misses_everything(make_rows: Make, answers: Answers) -> None:
+    graded = [answers(name, ones(50, 150), judge="g") for name in ("base", "tuned")]
+    judged = [answers(name, ones(50, 150), decoding="x") for name in ("base", "tuned")]
+    request = ComparisonRequest(**NAMES, judges=(Scorer("exact"),), graders=(Scorer("g"),), decoding="greedy")
+    found = compare(make_rows(*graded, *judged), request).evidence
+    assert (found["n_questions"], found["missing_fraction"]) == (0, 1.0)
+
+
 def test_questions_of_one_side_are_unmatched(two: Callable[..., Comparison]) -> None:
     evidence = two(ones(50, 150), ones(50, 147)).evidence
     assert (evidence["unmatched_questions"], evidence["n_questions"]) == (3, 147)
@@ -384,13 +442,29 @@ def test_the_same_name_is_the_same_model(make_rows: Make, answers: Answers) -> N
     assert found.evidence["difference"] == 0.0
 
 
-@pytest.mark.parametrize(("hashes", "same"), [(("a", "a"), True), (("a", "b"), False), (("a", None), True)])
-def test_hashes_decide_before_answers(
+@pytest.mark.parametrize(("hashes", "same"), [(("a", "a"), True), (("a", "b"), False), (("a", None), False)])
+def test_the_same_files_are_the_same_model(
     two: Callable[..., Comparison], hashes: tuple[str, str | None], same: bool
 ) -> None:
-    fields = {"answer": lambda number: f"answer {number}"}
-    found = two([1, 0, 1], [1, 0, 1], fields, baseline_hash=hashes[0], candidate_hash=hashes[1])
+    found = two([1, 0, 1], [1, 0, 1], baseline_hash=hashes[0], candidate_hash=hashes[1])
     assert found.evidence["baseline_is_candidate"] is same
+
+
+@pytest.mark.parametrize(
+    ("answer", "same"),
+    [
+        (lambda number: f"answer {number}", True),
+        (lambda number: f"answer {number}" if number else None, False),  # not every row gives its answer
+        (None, False),
+    ],
+)
+def test_different_files_with_all_answers_identical_are_the_same_model(
+    two: Callable[..., Comparison], answer: Any, same: bool
+) -> None:
+    """A checkpoint's directory differs by its trainer_state.json alone."""
+    found = two([1, 0, 1], [1, 0, 1], {"answer": answer}, baseline_hash="a", candidate_hash="b")
+    assert found.evidence["baseline_is_candidate"] is same
+    assert ("yet all 3 answers are identical" in found.observed["baseline_is_candidate"]) is same
 
 
 def test_one_different_answer_is_another_model(two: Callable[..., Comparison]) -> None:
@@ -432,6 +506,57 @@ def test_training_prompts_are_left_out_whatever_their_case_and_space(two: Callab
 
 def test_a_clean_set_has_no_overlap(two: Callable[..., Comparison]) -> None:
     assert two(*GAIN, training_prompts=["something else"]).evidence["overlap_questions"] == 0
+
+
+@pytest.mark.parametrize("chat_is", ["held out", "training"])
+def test_chat_messages_equal_their_content(two: Callable[..., Comparison], chat_is: str) -> None:
+    def chat(number: int) -> str:
+        return json.dumps([{"role": "user", "content": f"prompt {number}"}])
+
+    if chat_is == "training":
+        found = two(*GAIN, training_prompts=[chat(0), chat(1)])
+    else:
+        found = two(*GAIN, {"prompt": chat}, training_prompts=["prompt 0", "Prompt  1"])
+    assert found.evidence["overlap_questions"] == 2
+
+
+# --- one question under several ids
+
+
+@pytest.mark.parametrize(
+    ("prompt", "repeated"),
+    [
+        (lambda number: f"prompt {number}", 0.0),
+        (lambda number: f"{'Prompt' if number % 2 else 'prompt'}  {number // 2}", 1.0),
+        (lambda number: "prompt" if number < 3 else f"prompt {number}", 3 / 150),
+        (lambda number: json.dumps([{"role": "user", "content": f"{number // 3}"}]), 1.0),
+        (lambda number: None if number >= 50 else f"prompt {min(number, 40)}", 10 / 50),
+        (lambda number: " ", None),
+        (None, None),
+    ],
+)
+def test_questions_with_the_same_prompt_are_counted(
+    two: Callable[..., Comparison], prompt: Any, repeated: float | None
+) -> None:
+    found = two(*GAIN, {"prompt": prompt}).evidence["repeated_prompt_fraction"]
+    assert found == (repeated if repeated is None else pytest.approx(repeated))
+
+
+def test_a_cluster_that_holds_the_same_prompts_counts_them_together(two: Callable[..., Comparison]) -> None:
+    def prompt(number: int) -> str:
+        return f"prompt {number // 2}"
+
+    found = two(*GAIN, {"prompt": prompt, "cluster": prompt})
+    assert found.evidence["repeated_prompt_fraction"] == 0.0
+    # Of three alike one is in a cluster of its own.
+    torn = {"prompt": lambda number: f"prompt {number // 3}", "cluster": prompt}
+    assert two(*GAIN, torn).evidence["repeated_prompt_fraction"] == 1.0
+
+
+def test_only_compared_questions_repeat_a_prompt(two: Callable[..., Comparison]) -> None:
+    tuned = [None] * 75 + ones(40, 75)
+    found = two(ones(50, 150), tuned, {"prompt": lambda number: f"prompt {number % 75}"})
+    assert found.evidence["repeated_prompt_fraction"] == 0.0
 
 
 def test_overlap_that_cannot_be_checked_is_unknown(two: Callable[..., Comparison]) -> None:

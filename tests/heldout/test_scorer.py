@@ -17,6 +17,12 @@ from rlchecks.heldout.scorer import Scorer, parse_scorer
         ("tone:0..5:lower:advisory", Scorer("tone", 0.0, 5.0, higher_is_better=False, decisive=False)),
         ("tone::advisory:higher", Scorer("tone", decisive=False)),
         (" a b ", Scorer("a b")),
+        ("openai:gpt-4", Scorer("openai:gpt-4")),
+        ("openai:gpt-4:0..10:lower", Scorer("openai:gpt-4", 0.0, 10.0, higher_is_better=False)),
+        ("together:meta/llama-3.1::advisory", Scorer("together:meta/llama-3.1", decisive=False)),
+        ('"openai:chat"', Scorer("openai:chat")),
+        ('"ollama:llama3:8b":0..1', Scorer("ollama:llama3:8b", 0.0, 1.0)),
+        ('"a:b"::advisory', Scorer("a:b", decisive=False)),
     ],
 )
 def test_forms(text: str, scorer: Scorer) -> None:
@@ -34,6 +40,13 @@ def test_forms(text: str, scorer: Scorer) -> None:
         "help:0..1:0..2",
         "help::lower:higher",
         "help::lower:lower",
+        "help:lowr",
+        "help:lower-is-better",
+        "help:0to10",
+        "help:1e5",
+        "help:o..1",
+        "openai:gpt-4:10",
+        '"a:b":10',
     ],
 )
 def test_an_unknown_suffix_tells_the_forms(text: str) -> None:
@@ -41,7 +54,7 @@ def test_an_unknown_suffix_tells_the_forms(text: str) -> None:
         parse_scorer(text)
 
 
-@pytest.mark.parametrize("text", ["", "  ", ":0..1"])
+@pytest.mark.parametrize("text", ["", "  ", ":0..1", '"":0..1'])
 def test_a_name_is_needed(text: str) -> None:
     with pytest.raises(UsageError, match="needs a name"):
         parse_scorer(text)

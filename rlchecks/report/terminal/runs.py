@@ -24,6 +24,9 @@ from rlchecks.report.terminal.parts import (
 )
 
 _MOST_RUNS, _MOST_ROWS = 50, 200
+# Narrower than this a column of text cannot be read; wider ones give way to the next columns.
+_NARROWEST_TEXT = 24
+_INDENT = _GAP = 2
 _STATUSES = ("sick", "incomplete", "warning", "healthy")
 
 
@@ -137,17 +140,26 @@ def _unused(console: Console, document: Document) -> None:
 
 
 def table(console: Console, rows: pa.Table) -> None:
-    """Print the result of a query, at most 200 rows of it."""
+    """Print the result of a query: at most 200 rows, and of the columns the first that fit, at least one."""
     shown = rows.slice(0, _MOST_ROWS)
-    columns = [[clean(console, name, "bold", 60) for name in shown.column_names]]
-    cells = [
-        [clean(console, "null" if value is None else value, limit=200) for value in row.values()]
-        for row in shown.to_pylist()
-    ]
-    numeric = [pa.types.is_integer(field.type) or pa.types.is_floating(field.type) for field in shown.schema]
-    console.print(grid(["right" if right else "fold" for right in numeric], rows=[*columns, *cells]))
-    if rows.num_rows > len(shown):
-        paragraph(console, Text(f"and {rows.num_rows - len(shown):,} more rows; --json prints them all", style="dim"))
+    columns: list[list[Text]] = []
+    kinds: list[str] = []
+    room = console.width - _INDENT
+    for field, values in zip(shown.schema, shown.columns, strict=True):
+        cells = ("null" if value is None else value for value in values.to_pylist())
+        column = [clean(console, field.name, "bold", 60), *(clean(console, cell, limit=200) for cell in cells)]
+        kind = "right" if pa.types.is_integer(field.type) or pa.types.is_floating(field.type) else "fold"
+        width = max(cell.cell_len for cell in column)
+        room -= _GAP + (width if kind == "right" else min(width, _NARROWEST_TEXT))
+        if room < 0 and columns:
+            break
+        columns.append(column)
+        kinds.append(kind)
+    console.print(grid(kinds, rows=list(zip(*columns, strict=True))))
+    for left, noun in ((rows.num_rows - len(shown), "row"), (rows.num_columns - len(columns), "column")):
+        if left:
+            words = f"and {left:,} more {noun}{'s' if left > 1 else ''}; --json prints them all"
+            paragraph(console, Text(words, style="dim"))
 
 
 def _status(run: Document) -> str:

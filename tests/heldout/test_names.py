@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlchecks.heldout.names import same_name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rewards/accuracy_reward",
+        "Rewards / Accuracy-Reward",
+        "accuracyreward",
+        "ACCURACY REWARD",
+        "ａｃｃｕｒａｃｙ＿ｒｅｗａｒｄ",
+        "accuracy\u200b_rew\u00adard\ufeff",
+        "accuracy\u034f_reward",
+        "rewards\u200d/accuracy.reward",
+    ],
+)
+def test_a_grader_written_otherwise_is_the_grader(name: str) -> None:
+    assert same_name(name, "accuracy_reward")
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_unicode_forms_are_one_name(form: str) -> None:
+    assert same_name(unicodedata.normalize(form, "précision_ﬁnale"), "précision_finale")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("accuracy_reward", "accuracy_reward2"),
+        ("rewards/a", "b"),
+        ("gpt-4", "gpt-5"),
+        ("!", "?"),
+        ("", "!"),
+        ("é", "e"),
+    ],
+)
+def test_other_names_are_other_judges(one: str, other: str) -> None:
+    assert not same_name(one, other)
+
+
+@given(st.text(), st.sampled_from(["_", " ", "-", "\u200b", ""]))
+def test_signs_and_case_change_nothing(name: str, sign: str) -> None:
+    assert same_name(name, name)
+    assert same_name(f"a{name}", f"A{sign}{name}")
