@@ -126,10 +126,10 @@ def lasting(body: Mapping[str, Any]) -> dict[str, Any]:
     """
     kept = {key: value for key, value in body.items() if key not in _CIRCUMSTANCES}
     provenance = {key: value for key, value in body["provenance"].items() if key != "command"}
-    provenance["inputs"] = sorted(file["sha256"] for file in provenance["inputs"])
+    provenance["inputs"] = sorted(file["sha256"] for file in provenance.get("inputs", ()))
     kept["provenance"] = provenance
     kept["run"] = {key: value for key, value in body["run"].items() if key != "source"}
-    if kept["checkpoint"] is not None:
+    if kept.get("checkpoint") is not None:
         kept["checkpoint"] = {key: value for key, value in kept["checkpoint"].items() if key != "uri"}
     return kept
 

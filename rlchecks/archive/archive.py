@@ -32,7 +32,8 @@ class Archive:
 
     A run can be read while others write it: every method sees a run as one write left it. A file that is not what was
     written is never used and never skipped: reading one run raises, reading many raises unless the caller passes
-    a list as ``refused``, which then takes the runs that could not be read.
+    a list as ``refused``, which then takes the runs that could not be read. What makes a run is its file under
+    ``runs/``: table files of a run whose runs file is gone do not count, and are left where they are.
 
     Args:
         uri: local path, or a URI that ``pyarrow.fs`` understands.
@@ -53,7 +54,7 @@ class Archive:
         """Write a run, or replace it by its grown log; the same content again changes nothing.
 
         A replaced run keeps its evaluations and loses its signals, which were computed from the old steps. Tables of
-        the archived run that turn out damaged are written anew.
+        the archived run that turn out damaged are written anew; damaged signals are dropped.
 
         Raises:
             ArchiveError: if the id is empty, belongs to another run, or differs from an archived one in case only; if
@@ -70,18 +71,18 @@ class Archive:
             present = find(self._store, run.run_id)
             writing.sweep(writer, stem, present)
             changed = tables
+            dropped = {name for name in OWN if name not in tables}
             if present is not None:
+                if present.content_sha256 != content or not writing.readable(self._store, present, "signals"):
+                    dropped.add("signals")
                 same = [name for name in OWN if writing.intact(self._store, present, name, tables.get(name))]
                 if present.content_sha256 == content:
-                    if len(same) == len(OWN):
+                    if len(same) == len(OWN) and "signals" not in dropped:
                         return Written(run.run_id, False)
                 else:
                     old_facts = reading.read_facts(self._store, present).to_pylist()[0]
                     facts.check_same_run(old_facts, reading.read_listed(self._store, present, "steps"), run)
                 changed = {name: table for name, table in tables.items() if name not in same}
-            dropped = {name for name in OWN if name not in tables}
-            if present is not None and present.content_sha256 != content:
-                dropped.add("signals")
             row |= {"content_sha256": content, "ingested_at": datetime.now(UTC)}
             writing.commit(writer, stem, present, row, changed, dropped)
         return Written(run.run_id, True)
@@ -165,7 +166,8 @@ class Archive:
         ``evaluations`` are not verified by their SHA-256 here.
 
         Raises:
-            ArchiveError: if the text is no single SELECT, needs anything beside the views, or fails.
+            ArchiveError: if there is no archive; if the text is no single SELECT, needs anything beside the views,
+                names two result columns alike, or fails.
         """
         from rlchecks.archive.query import run_query
 

@@ -18,6 +18,10 @@ from rlchecks.run import InputFile, RunLog
 
 Row = dict[str, Any]
 
+OPENING_ROWS = 5
+"""Training rows from the first on in which two logs of one run agree. Sweeps with one seed often share the first row;
+a resumed run may differ from its earlier log in what comes later."""
+
 _BY_IMPORTANCE = ("train", "eval", "summary")
 
 
@@ -77,8 +81,9 @@ def run_log(row: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> RunLog:
 def check_same_run(old: Mapping[str, Any], old_steps: pa.Table, new: RunLog) -> None:
     """Refuse a log that is not the archived run's, or is an older copy of it.
 
-    One run: the same framework, and the same first logged row. Rows are compared in the numbers both have, since
-    another release may name a metric differently; they must share one.
+    One run: the same framework, the same first logged row, and no difference in the first :data:`OPENING_ROWS`
+    training rows. Rows are compared in the numbers both have, since another release may name a metric differently;
+    the first ones must share one.
 
     Args:
         old: the archived row of ``runs``.
@@ -94,6 +99,14 @@ def check_same_run(old: Mapping[str, Any], old_steps: pa.Table, new: RunLog) -> 
         raise ArchiveError(f"The run id {run_id!r} {problem}; {advice}.")
     if old_steps.num_rows and not _same_first_row(old_steps, new.steps):
         raise ArchiveError(f"The run id {run_id!r} belongs to a run whose first logged row is another; {advice}.")
+    openings = zip(*(_first_rows(steps, "train", OPENING_ROWS) for steps in (old_steps, new.steps)), strict=False)
+    for row, other in openings:
+        different = [name for name in row if name in other and not _equal(row[name], other[name])]
+        if different:
+            raise ArchiveError(
+                f"The run id {run_id!r} belongs to another run with the same name and first row (from step "
+                f"{int(row['step'])} on they differ in {different[0]}); give one of them its own id with --run-id."
+            )
     for split in _BY_IMPORTANCE:
         archived, given = (_last_step(steps, split) for steps in (old_steps, new.steps))
         if archived is not None and (given is None or given < archived):
@@ -105,20 +118,19 @@ def check_same_run(old: Mapping[str, Any], old_steps: pa.Table, new: RunLog) -> 
 
 def _same_first_row(old: pa.Table, new: pa.Table) -> bool:
     for split in _BY_IMPORTANCE:
-        first, other = _first_row(old, split), _first_row(new, split)
+        first, other = (next(iter(_first_rows(steps, split, 1)), {}) for steps in (old, new))
         if first and other:
             shared = first.keys() & other.keys() - {"step"}
             return bool(shared) and all(_equal(first[name], other[name]) for name in {*shared, "step"})
     return False
 
 
-def _first_row(steps: pa.Table, split: str) -> dict[str, float]:
+def _first_rows(steps: pa.Table, split: str, count: int) -> list[dict[str, float]]:
+    """The numbers of the first rows of a split, in the order of their steps."""
     rows = steps.filter(pc.equal(steps["split"], split))
-    if not rows.num_rows:
-        return {}
-    (row,) = rows.filter(pc.equal(rows["step"], pc.min(rows["step"]))).slice(0, 1).to_pylist()
-    logged = {name: row[name] for name in ("step", "epoch", *METRICS)} | dict(row["extra"] or ())
-    return {name: value for name, value in logged.items() if value is not None}
+    first = rows.take(pc.sort_indices(rows, [("step", "ascending")]).slice(0, count)).to_pylist()
+    logged = [{name: row[name] for name in ("step", "epoch", *METRICS)} | dict(row["extra"] or ()) for row in first]
+    return [{name: value for name, value in row.items() if value is not None} for row in logged]
 
 
 def _last_step(steps: pa.Table, split: str) -> int | None:

@@ -12,6 +12,7 @@ DuckDB is closed in three ways:
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any, NamedTuple
@@ -56,19 +57,21 @@ def run_query(store: Store, query: str) -> pa.Table:
         query: the SELECT.
 
     Raises:
-        ArchiveError: if it is no single SELECT, needs anything beside the views, or fails; or if a file that says
-            what is listed is damaged.
+        ArchiveError: if there is no archive; if it is no single SELECT, needs anything beside the views, names two
+            result columns alike, or fails; or if a file that says what is listed is damaged.
     """
     # DuckDB takes these characters in a file's name for a pattern, and would look into other directories.
     if not store.local or re.search(r"[*?\[]", store.root):
         raise ArchiveError(f"SQL needs a local archive without *, ? and [ in its path, unlike {store.root}; move it.")
+    if not os.path.isdir(store.root):
+        raise ArchiveError(f"There is no archive at {store.root}; name the directory of one.")
     mentioned = _checked(query)
     sources = _sources(store, mentioned)
     while True:
         try:
             with duckdb.connect(":memory:", config=_CONFIGURATION) as connection:
                 _open(connection, sources)
-                return connection.sql(query).to_arrow_table()
+                return _distinct(connection.sql(query).to_arrow_table())
         except duckdb.IOException as error:
             # A writer may have replaced a run since its files were listed: then they are others now.
             newer = _sources(store, mentioned)
@@ -77,6 +80,14 @@ def run_query(store: Store, query: str) -> pa.Table:
             sources = newer
         except _ERRORS as error:
             raise _failed(error) from error
+
+
+def _distinct(table: pa.Table) -> pa.Table:
+    # As mappings, in JSON for one, rows would lose all but the last of them.
+    twice = [name for name in table.column_names if table.column_names.count(name) > 1]
+    if twice:
+        raise ArchiveError(f"Two result columns are named {twice[0]!r}; give one another name with AS.")
+    return table
 
 
 def _failed(error: Exception) -> ArchiveError:

@@ -69,10 +69,13 @@ class Store:
             raise ArchiveError(f"{self.full(path)} cannot be read ({first_line(error)}).") from error
 
     def stems(self, table: str) -> list[str]:
-        """Return the sorted names of a table's Parquet files, without ``.parquet``."""
+        """Return the sorted names of a table's Parquet files, without ``.parquet``.
+
+        Whatever bears such a name counts, a directory too: what cannot be read is refused, not passed over.
+        """
         selector = pafs.FileSelector(self.full(table), allow_not_found=True)
         try:
-            names = [info.base_name for info in self.fs.get_file_info(selector) if info.type == pafs.FileType.File]
+            names = [info.base_name for info in self.fs.get_file_info(selector)]
         except OSError as error:
             raise ArchiveError(f"{self.full(table)} cannot be listed ({first_line(error)}).") from error
         return sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))

@@ -20,7 +20,9 @@ LATER = ("evaluations", "signals")
 """Tables that are written for a run that is in the archive already."""
 
 VERSION_KEY = b"rlchecks.schema_version"
-_TABLE_KEY = b"rlchecks.table"
+TABLE_KEY = b"rlchecks.table"
+"""Metadata of every Parquet file of an archive: which table it is of."""
+
 _SCHEMAS = {
     "runs": RUNS,
     "steps": STEPS,
@@ -104,7 +106,7 @@ def encode(name: str, table: pa.Table, facts: Mapping[bytes, bytes] | None = Non
         table: the rows.
         facts: further metadata of the file.
     """
-    metadata = {VERSION_KEY: str(VERSION).encode(), _TABLE_KEY: name.encode(), **(facts or {})}
+    metadata = {VERSION_KEY: str(VERSION).encode(), TABLE_KEY: name.encode(), **(facts or {})}
     plain = table.combine_chunks().replace_schema_metadata(metadata)
     # A file of one row is smaller, and read in half the time, without compression and dictionaries.
     long = table.num_rows > 1
@@ -156,7 +158,7 @@ def _opened(name: str, data: pa.Buffer, path: str) -> pq.ParquetFile:
         version = int(metadata.get(VERSION_KEY, b"0"))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise damaged(path, first_line(error), name) from error
-    if metadata.get(_TABLE_KEY) != name.encode():
+    if metadata.get(TABLE_KEY) != name.encode():
         raise ArchiveError(f"{path} is no {name} file of an rlchecks archive; move it out of the archive.")
     if version > VERSION:
         raise ArchiveError(
@@ -174,8 +176,10 @@ def damaged(path: str, reason: str, table: str) -> ArchiveError:
     """Return the error for a file that is not what was written."""
     if table == "verdicts":
         todo = "restore it from a backup, since a verdict is never written twice"
+    elif table in ("runs", "evaluations"):
+        todo = "delete the run's file under runs/, ingest the run again, and gate it again for its held-out results"
     else:
-        todo = "delete the run's file under runs/ and ingest the run again"
+        todo = "ingest the run again (only if its log has grown since, delete the run's file under runs/ before)"
     return ArchiveError(f"{path} is damaged ({reason}); {todo}.")
 
 

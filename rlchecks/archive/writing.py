@@ -80,8 +80,11 @@ def intact(store: Store, listing: Listing, name: str, table: Encoded | None) -> 
     file = listing.file(name)
     if file is None or table is None:
         return file is None and table is None
-    if file.sha256 != table.sha256:
-        return False
+    return file.sha256 == table.sha256 and readable(store, listing, name)
+
+
+def readable(store: Store, listing: Listing, name: str) -> bool:
+    """Whether a table of a run is whole; one without rows is."""
     try:
         read_listed(store, listing, name)
     except ArchiveError:

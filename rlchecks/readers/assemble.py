@@ -185,6 +185,8 @@ def _validation(identity: str, steps: Sequence[int], columns: Columns) -> pa.Tab
 
 def _facts(logged: Logged, notes: Notes) -> dict[str, str]:
     facts = dict(logged.facts)
+    if notes.unreadable:
+        facts["metrics_unreadable"] = ",".join(sorted(notes.unreadable))
     spread = next(iter(notes.mapped.get("reward_std", ())), None)
     if spread is not None:
         facts.setdefault("reward_std_semantics", logged.framework.semantics.get(spread, "unknown"))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rlchecks.metrics import METRICS
 from rlchecks.readers.aliases import Framework, Target
 from rlchecks.readers.maps import Series, dense, number_map, text_map
+from rlchecks.readers.ranges import are_strays, outside
 from rlchecks.readers.splits import is_summary_key
 from rlchecks.readers.steps import Row
 from rlchecks.readers.text import clean
@@ -22,8 +23,6 @@ from rlchecks.schema import STEPS
 _Piece = tuple[Sequence[int] | NDArray[np.int64], tuple[object, ...]]
 # From here on an array is worth its making.
 _MANY = 100
-# A fraction that a framework computed in single precision may exceed 1 by its last bit.
-_SLACK = 1e-6
 
 
 @dataclass
@@ -36,7 +35,9 @@ class Notes:
         quoted: numbers that were logged as text.
         texts: key of a metric to how many of its values are no numbers.
         differing: key of a metric to the key that was used in its place, since both were logged and differ.
-        outside: key to the canonical metric whose range its values leave.
+        outside: key to the canonical metric whose range its values leave, so that it is not used.
+        strays: key of a metric to its name, and how many of its values leave the range and were taken as missing.
+        unreadable: canonical metrics that the training rows lack since every key of theirs is ``outside``.
     """
 
     mapped: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -45,6 +46,8 @@ class Notes:
     texts: dict[str, int] = field(default_factory=dict)
     differing: dict[str, str] = field(default_factory=dict)
     outside: dict[str, str] = field(default_factory=dict)
+    strays: dict[str, tuple[str, int]] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -75,29 +78,38 @@ def gather(
         framework: whose keys they are.
         notes: gets what is noticed.
         leave_out: keys that are used otherwise, such as the step.
-        guard: refuse the mapping of a key whose finite values leave the range of the metric; for names that may
-            mean another thing.
+        guard: take finite values outside of the metric's range as missing, and refuse the mapping of a key with
+            more than :data:`rlchecks.readers.ranges.STRAYS` of them; for names that may mean another thing.
     """
     columns = Columns()
     candidates: dict[str, list[tuple[int, str, Series]]] = {}
+    refused: set[str] = set()
     for key, pieces in _transpose(rows).items():
         if key in leave_out:
             continue
         series, texts, quoted = _series(pieces)
         notes.quoted += quoted
         target = _target(split, key, framework)
-        if target is not None and guard and _leaves_range(target.name, series):
-            notes.outside[key] = target.name
-            target = None
+        if target is not None and guard and (wrong := outside(target.name, series)).any():
+            if are_strays(wrong):
+                notes.strays[key] = target.name, notes.strays.get(key, ("", 0))[1] + int(wrong.sum())
+                _keep(key, Series(series.rows[wrong], series.numbers[wrong]), columns)
+                series = Series(series.rows[~wrong], series.numbers[~wrong])
+            else:
+                notes.outside[key] = target.name
+                refused.add(target.name)
+                target = None
         if texts:
             columns.texts[clean(key)] = texts
             if target is not None:
                 notes.texts[key] = notes.texts.get(key, 0) + len(texts)
         if target is None:
             notes.unmapped[key] = None
-            columns.extra[clean(key)] = series
+            _keep(key, series, columns)
         else:
             candidates.setdefault(target.name, []).append((target.rank, key, series))
+    if split == "train":
+        notes.unreadable |= refused - candidates.keys()
     for name, found in candidates.items():
         _coalesce(name, sorted(found, key=lambda candidate: candidate[0]), len(rows), columns, notes)
     return columns
@@ -155,12 +167,10 @@ def _target(split: str, key: str, framework: Framework) -> Target | None:
     return framework.target(key)
 
 
-def _leaves_range(name: str, series: Series) -> bool:
-    if name not in METRICS:
-        return False
-    finite = series.numbers[np.isfinite(series.numbers)]
-    metric = METRICS[name]
-    return bool(((finite < metric.low - _SLACK) | (finite > metric.high + _SLACK)).any())
+def _keep(key: str, series: Series, columns: Columns) -> None:
+    """Keep values that are in no metric under their logged key."""
+    known = columns.extra.get(clean(key), Series(np.empty(0, dtype=np.int64), np.empty(0)))
+    columns.extra[clean(key)] = Series(*(np.concatenate(parts) for parts in zip(known, series, strict=True)))
 
 
 def _coalesce(name: str, found: list[tuple[int, str, Series]], count: int, columns: Columns, notes: Notes) -> None:
@@ -174,7 +184,7 @@ def _coalesce(name: str, found: list[tuple[int, str, Series]], count: int, colum
         taken[series.rows] = True
         notes.mapped.setdefault(name, {})[key] = None
         if len(rest.rows):
-            columns.extra[clean(key)] = rest
+            _keep(key, rest, columns)
             if not np.allclose(rest.numbers, numbers[rest.rows], rtol=1e-3, atol=1e-6, equal_nan=True):
                 notes.differing[key] = first
     where = np.flatnonzero(taken)

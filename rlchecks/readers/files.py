@@ -27,6 +27,20 @@ class Contents(NamedTuple):
     source: InputFile
 
 
+def check_exists(path: Path) -> None:
+    """Make sure that there is something at a path.
+
+    Raises:
+        InputError: there is nothing, or it cannot be looked at, as with a name that no file system takes.
+    """
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+        raise InputError("there is no such file or directory", path=place(path)) from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
 def read_bytes(path: Path, limit: int = MAX_BYTES) -> Contents:
     """Read a regular file.
 

@@ -7,8 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rlchecks.archive.tables import TABLE_KEY
 from rlchecks.errors import InputError
 from rlchecks.readers.text import place, shown
+
+PARQUET = b"PAR1"
+"""What a Parquet file begins with."""
 
 MAX_CELLS = 50_000_000
 """Most values that are taken from one file: 100,000 rows of 500 columns. A few bytes can declare far more."""
@@ -31,6 +35,16 @@ def read_table(data: bytes, path: Path, max_cells: int = MAX_CELLS) -> pa.Table:
         reason = shown(str(error).strip(), 120)
         raise InputError(f"no readable Parquet ({reason})", path=place(path)) from error
     raise InputError(f"{cells:,} values, more than the {max_cells:,} that are read", path=place(path))
+
+
+def is_archived(path: Path, head: bytes) -> bool:
+    """Whether a file is a table of an archive of rlchecks, which was made from logs and is none itself."""
+    if not head.startswith(PARQUET):
+        return False
+    try:
+        return TABLE_KEY in (pq.read_metadata(path).metadata or {})
+    except Exception:  # As above.
+        return False
 
 
 def first_row(path: Path) -> dict[str, object]:

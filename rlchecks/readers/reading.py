@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rlchecks.errors import InputError, NotARunError
 from rlchecks.readers.aliases import framework
-from rlchecks.readers.files import read_head
+from rlchecks.readers.files import check_exists, read_head
 from rlchecks.readers.registry import Reader, ReadOptions, reader_named, reader_of
 from rlchecks.readers.search import find_runs
 from rlchecks.readers.table_files import SUFFIXES
@@ -38,8 +38,7 @@ def read_run(path: str | Path, *, run_id: str | None = None, columns: Mapping[st
     options = ReadOptions(run_id=run_id, columns=dict(columns or {}))
     framework("table").with_columns(options.columns)
     try:
-        if not source.exists():
-            raise InputError("there is no such file or directory", path=place(path))
+        check_exists(source)
         log, reader = _only_run(source, options) if source.is_dir() else (source, _reader(source, options))
         return reader.read(log, options)
     except RecursionError as error:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from rlchecks.metrics import METRICS
 from rlchecks.readers.aliases import Framework
 from rlchecks.readers.columns import Notes
+from rlchecks.readers.ranges import limits
 from rlchecks.readers.text import counted, shown
 
 
@@ -26,9 +24,11 @@ def remarks(notes: Notes, framework: Framework, *, quoted: bool) -> list[str]:
     for key, used in notes.differing.items():
         found.append(f"{shown(used)} and {shown(key)} are both logged and differ: {shown(used)} is used")
     for key, name in notes.outside.items():
-        metric = METRICS[name]
-        limits = f"below {metric.low:g}" if metric.high == np.inf else f"outside {metric.low:g} to {metric.high:g}"
-        found.append(f"{shown(key)} has values {limits}, so it cannot be {name}: left unmapped")
+        found.append(f"{shown(key)} has values {limits(name)}, so it cannot be {name}: left unmapped")
+    for key, (name, count) in notes.strays.items():
+        found.append(
+            f"{shown(key)}: {counted(count, 'value')} {limits(name)}, which {name} cannot be: taken as missing"
+        )
     for key, meanings in framework.ambiguous.items():
         if key in notes.unmapped and not notes.mapped.keys() & set(meanings):
             question = " or ".join(meanings)

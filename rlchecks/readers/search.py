@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from rlchecks.errors import InputError, NotARunError
 from rlchecks.readers.copies import find_copies
-from rlchecks.readers.files import read_head
+from rlchecks.readers.files import check_exists, read_head
+from rlchecks.readers.parquet import is_archived
 from rlchecks.readers.registry import Reader, reader_named, reader_of, readers
 from rlchecks.readers.table import looks_like_a_log
 from rlchecks.readers.table_files import SUFFIXES, keys_in, peek
-from rlchecks.readers.text import place, shown
+from rlchecks.readers.text import GZIP, place, shown
 from rlchecks.readers.unknown import explain, is_console
 
 MAX_DEPTH = 16
@@ -75,11 +76,10 @@ def find_runs(path: str | Path, columns: Mapping[str, str] | None = None) -> Fou
         be read. Files of other kinds (a README, held-out results) are not mentioned.
 
     Raises:
-        InputError: there is no such file or directory.
+        InputError: there is no such file or directory, or its name is none.
     """
     root = Path(path)
-    if not root.exists():
-        raise InputError("there is no such file or directory", path=place(path))
+    check_exists(root)
     rewards = frozenset(own for own, name in (columns or {}).items() if name == "reward")
     search = _Search(root.resolve(), rewards)
     if root.is_dir():
@@ -176,14 +176,23 @@ def _file(path: Path, search: _Search, *, named: bool = False) -> None:
     try:
         head = read_head(path)
         reader = reader_of(path, head)
+        if reader is None and is_archived(path, head) and not named:
+            return
         if reader is None and suffix in SUFFIXES and search.rewards & set(keys_in(peek(path, head))):
             reader = reader_named("table")
         if reader is not None:
             search.found.append((path, reader))
-        elif named or looks_like_a_log(path, head) or (suffix in _CONSOLE_SUFFIXES and is_console(head)):
+        elif named or _is_a_lost_log(path, head):
             search.refused.append(_refusal(path, explain(path, head)))
     except InputError as error:
         search.refused.append(_refusal(path, error))
+
+
+def _is_a_lost_log(path: Path, head: bytes) -> bool:
+    suffix = path.suffix.lower()
+    if suffix in SUFFIXES and head.startswith(GZIP):
+        return True
+    return looks_like_a_log(path, head) or (suffix in _CONSOLE_SUFFIXES and is_console(head))
 
 
 def _third_parties() -> bool:

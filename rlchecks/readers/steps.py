@@ -66,7 +66,7 @@ def number(rows: Sequence[Row], keys: Sequence[str], metrics: Sequence[bool]) ->
     """
     key, steps = _best_counter(rows, keys)
     if key is None:
-        return Numbered(None, _row_numbers(metrics), [f"no row has a step ({listing(keys, 4)}): rows are numbered"])
+        return Numbered(None, _row_numbers(metrics), [f"{_without_steps(rows, keys)}: rows are numbered"])
     unusable = [index for index, step in enumerate(steps) if step is None and metrics[index]]
     _fill(steps, metrics)
     warnings = []
@@ -156,6 +156,16 @@ def _best_counter(rows: Sequence[Row], keys: Sequence[str]) -> tuple[str | None,
         if distinct and first[0] is None:
             first = (key, steps)
     return first
+
+
+def _without_steps(rows: Sequence[Row], keys: Sequence[str]) -> str:
+    for key in keys:
+        for index, row in enumerate(rows):
+            if row.get(key) is not None:
+                first = f"first: row {index + 1}, {shown(str(row[key]))}"
+                expected = f"expected whole numbers from 0 to {MAX_STEP:,}"
+                return f"no row has a usable {shown(key)} ({first}; {expected})"
+    return f"no row has a step ({listing(keys, 4)})"
 
 
 def _row_numbers(metrics: Sequence[bool]) -> list[int | None]:

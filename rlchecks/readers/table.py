@@ -11,8 +11,9 @@ from rlchecks.readers.aliases import framework, recognise
 from rlchecks.readers.assemble import Logged, assemble, keys_of
 from rlchecks.readers.files import read_head
 from rlchecks.readers.identity import run_name
+from rlchecks.readers.parquet import PARQUET, is_archived
 from rlchecks.readers.registry import ReadOptions
-from rlchecks.readers.table_files import PARQUET, SUFFIXES, keys_in, peek, read_rows
+from rlchecks.readers.table_files import SUFFIXES, keys_in, peek, read_rows
 from rlchecks.readers.text import listing, place
 from rlchecks.readers.trl_rules import apply
 from rlchecks.run import RunLog
@@ -32,7 +33,7 @@ class TableReader:
 
     def detect(self, path: Path, head: bytes) -> bool:
         """See :class:`rlchecks.readers.registry.Reader`."""
-        if path.suffix.lower() not in SUFFIXES or path.is_dir():
+        if path.suffix.lower() not in SUFFIXES or path.is_dir() or is_archived(path, head):
             return False
         keys = keys_in(peek(path, head))
         if not keys and head.startswith(PARQUET):
@@ -87,7 +88,7 @@ def no_steps(keys: Iterable[str]) -> str | None:
 
 def looks_like_a_log(path: Path, head: bytes) -> bool:
     """Whether a table counts steps, as a log of training does, whether or not it has a reward."""
-    if path.suffix.lower() not in SUFFIXES:
+    if path.suffix.lower() not in SUFFIXES or is_archived(path, head):
         return False
     keys = keys_in(peek(path, head))
     return not no_steps(keys) and bool(set(keys) & set(framework(_DEFAULT).step))

@@ -12,18 +12,15 @@ from typing import NamedTuple
 
 from rlchecks.errors import InputError
 from rlchecks.readers.files import Objects, parse_json, read_bytes
-from rlchecks.readers.parquet import first_row, read_table
+from rlchecks.readers.parquet import PARQUET, first_row, read_table
 from rlchecks.readers.steps import Row
-from rlchecks.readers.text import clean, counted, decode, listing, place
+from rlchecks.readers.text import clean, counted, decode, listing, place, readable_part
 from rlchecks.run import InputFile
 
 _DELIMITED = frozenset({".csv", ".tsv"})
 _LINES = frozenset({".jsonl", ".ndjson"})
 SUFFIXES = _DELIMITED | _LINES | {".json", ".parquet"}
 """File name extensions of the tables that are read, in lower case."""
-
-PARQUET = b"PAR1"
-"""What a Parquet file begins with."""
 
 _MISSING = frozenset({"", "na", "n/a", "null", "none", "-"})
 _DELIMITERS = ",;\t|"
@@ -77,7 +74,7 @@ def peek(path: Path, head: bytes) -> list[Row]:
     if suffix == ".parquet":
         row = first_row(path) if head.startswith(PARQUET) else {}
         return [row] if row else []
-    text = head.decode("utf-8-sig", "ignore")
+    text = readable_part(head)
     if suffix == ".json" and not text.lstrip().startswith("["):
         return []
     return _first_line(text) if suffix in _DELIMITED else list(_whole_objects(text))

@@ -7,7 +7,11 @@ from pathlib import Path
 
 from rlchecks.errors import InputError
 
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+GZIP = b"\x1f\x8b"
+"""What a file that was compressed with gzip begins with."""
+
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+"""What UTF-16 text with a byte order mark begins with."""
 
 
 def clean(text: str) -> str:
@@ -46,9 +50,11 @@ def decode(data: bytes, path: Path) -> str:
     """Decode UTF-8, with or without a byte order mark.
 
     Raises:
-        InputError: the bytes are UTF-16 or no UTF-8 at all.
+        InputError: the bytes are compressed, UTF-16 or no UTF-8 at all.
     """
-    if data[:2] in _UTF16_MARKS or b"\0" in data[:2]:
+    if data.startswith(GZIP):
+        raise InputError("the file is compressed with gzip", path=place(path), todo="decompress it first")
+    if _utf16(data):
         raise InputError("the text is UTF-16, expected UTF-8", path=place(path), todo="save it as UTF-8")
     try:
         return data.decode("utf-8-sig")
@@ -57,6 +63,18 @@ def decode(data: bytes, path: Path) -> str:
         raise InputError(
             "the text is no UTF-8", path=place(path), where=f"line {line}", todo="save it as UTF-8"
         ) from error
+
+
+def readable_part(head: bytes) -> str:
+    """Decode the beginning of a file of any encoding to tell what it is; never raises."""
+    return head.decode(_utf16(head) or "utf-8-sig", "ignore")
+
+
+def _utf16(data: bytes) -> str | None:
+    if data.startswith(UTF16_MARKS):
+        return "utf-16"
+    # Without a mark, the zeros beside ASCII letters tell.
+    return {0: "utf-16-be", 1: "utf-16-le"}.get(data[:2].find(b"\0"))
 
 
 def _harmless(text: str) -> str:

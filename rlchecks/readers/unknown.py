@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 from rlchecks.errors import NotARunError
+from rlchecks.readers.parquet import is_archived
 from rlchecks.readers.registry import readers
 from rlchecks.readers.table_files import keys_in, peek
-from rlchecks.readers.text import listing, place, shown
+from rlchecks.readers.text import GZIP, UTF16_MARKS, listing, place, shown
 
 # A step as trainers print it: a dictionary with the reward, or verl's line.
 _CONSOLE = re.compile(rb"""['"]reward['"]\s*:|\bstep:\d+ - """)
@@ -21,6 +22,13 @@ def is_console(head: bytes) -> bool:
 
 def explain(path: Path, head: bytes) -> NotARunError:
     """Build the error about a file without a reader."""
+    if head.startswith(GZIP):
+        return NotARunError("the file is compressed with gzip", path=place(path), todo="decompress it first")
+    if head.startswith(UTF16_MARKS):
+        return NotARunError("the text is UTF-16, expected UTF-8", path=place(path), todo="save it as UTF-8")
+    if is_archived(path, head):
+        problem = "a table of an rlchecks archive, which was made from logs and is none itself"
+        return NotARunError(problem, path=place(path), todo="name the run by its id instead")
     found = f"no training log that is known: found {_what_it_is(path, head)}"
     todo = None
     if keys_in(peek(path, head)):

@@ -8,7 +8,7 @@ from rlchecks.signals.arrays import Flags, Floats, divide, per_row
 from rlchecks.signals.catalogue import WINDOW
 from rlchecks.signals.panel import Panel
 from rlchecks.signals.reward import Scale, level_at, one_group, second_half
-from rlchecks.signals.trend import linear, ordering, row_median, smooth, spearman
+from rlchecks.signals.trend import linear, may_overflow, ordering, row_median, smooth, spearman
 
 ONSET_RISE = 0.08
 """Smallest rise above the first level that counts as the beginning of length growth."""
@@ -17,15 +17,14 @@ FLAT_SPREAD = 0.001
 """Spread of the rewards, as a share of their scale, under which a whole batch scored the same."""
 
 
+@may_overflow()
 def spread(panel: Panel, limits: Scale) -> dict[str, Floats]:
     """Signals of the rewards' spread and of the prompts without a signal; arrays of shape ``(R,)``."""
     start, late = panel.windows("reward_std", WINDOW)
     zero_start, zero_late = panel.windows("zero_std_fraction", WINDOW)
-    flat = np.where(
-        np.isfinite(panel.values["reward_std"]),
-        panel.values["reward_std"] <= FLAT_SPREAD * limits.width[panel.run],
-        np.nan,
-    )
+    width = limits.width[panel.run]
+    known = np.isfinite(panel.values["reward_std"]) & np.isfinite(width)
+    flat = np.where(known, panel.values["reward_std"] <= FLAT_SPREAD * width, np.nan)
     return {
         "reward_std_start": start,
         "reward_std_late": late,
@@ -47,6 +46,7 @@ def cut(panel: Panel) -> dict[str, Floats]:
     }
 
 
+@may_overflow()
 def length(panel: Panel, limits: Scale, reward_end: Floats) -> dict[str, Floats]:
     """Signals of the answers' length, and of how it goes with the reward; arrays of shape ``(R,)``."""
     start, end = panel.windows("mean_length", WINDOW)
@@ -64,6 +64,7 @@ def length(panel: Panel, limits: Scale, reward_end: Floats) -> dict[str, Floats]
     }
 
 
+@may_overflow()
 def divergence(panel: Panel, reward_knee: Floats) -> dict[str, Floats]:
     """Signals of the KL divergence from the starting model, against the reward; arrays of shape ``(R,)``.
 
@@ -85,12 +86,13 @@ def divergence(panel: Panel, reward_knee: Floats) -> dict[str, Floats]:
         "kl_late_trend": late.slope / 2,
         "kl_late_p": late.p,
         "kl_late_rise": divide(late.slope / 2, end),
-        "kl_share_after_knee": divide(end - at_knee, gained),
+        "kl_share_after_knee": divide(end - at_knee, gained, where=(gained > 0) & np.isfinite(gained)),
         "kl_knee_step": knee_step,
         "kl_reward_slope": _slope(second_half(blocks), second_half(rewards)),
     }
 
 
+@may_overflow()
 def stability(panel: Panel) -> dict[str, Floats]:
     """Signals of entropy and gradient; arrays of shape ``(R,)``."""
     start, end = panel.windows("entropy", WINDOW)
@@ -115,9 +117,8 @@ def _onset(blocks: Floats, panel: Panel) -> tuple[Floats, Floats]:
     first = np.where(valid & (rank < np.maximum(3, np.rint(n / 10))[:, None]), blocks, np.nan)
     level = row_median(first)
     noise = 1.4826 * row_median(np.abs(np.diff(blocks, axis=1))) / np.sqrt(2)
-    with np.errstate(invalid="ignore"):
-        bound = level + np.fmax(ONSET_RISE * np.abs(level), 2 * np.nan_to_num(noise))
-        low = valid & (smooth(blocks) <= bound[:, None])
+    bound = level + np.fmax(ONSET_RISE * np.abs(level), 2 * np.nan_to_num(noise))
+    low = valid & (smooth(blocks) <= bound[:, None])
     index = np.arange(blocks.shape[1])
     last_low = np.where(low, index, -1).max(axis=1, initial=-1)
     last = np.where(valid, index, -1).max(axis=1, initial=-1)
@@ -141,7 +142,8 @@ def _ends(blocks: Floats) -> tuple[Floats, Floats]:
     rank = np.cumsum(valid, axis=1) - 1
     early: Flags = valid & (rank < width[:, None])
     late: Flags = valid & (rank >= (n - width)[:, None])
-    return per_row(blocks, early), per_row(blocks, late)
+    start, end = per_row(blocks, early), per_row(blocks, late)
+    return np.where(np.isfinite(start), start, np.nan), np.where(np.isfinite(end), end, np.nan)
 
 
 def _peak(blocks: Floats) -> Floats:
@@ -155,4 +157,4 @@ def _slope(x: Floats, y: Floats) -> Floats:
     dx = np.where(both, x - per_row(x, both)[:, None], 0.0)
     dy = np.where(both, y - per_row(y, both)[:, None], 0.0)
     squares = (dx**2).sum(axis=1)
-    return divide((dx * dy).sum(axis=1), squares, where=(squares > 0) & (n >= 4))
+    return divide((dx * dy).sum(axis=1), squares, where=(squares > 0) & np.isfinite(squares) & (n >= 4))

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rlchecks.signals.arrays import Flags, Floats, Integers, divide
+from rlchecks.signals.trend import may_overflow, whole
 
 BLOCKS = 40
 """Blocks a run is reduced to. Block means thin the noise of single steps and weaken their autocorrelation; 40 leave
@@ -101,15 +102,19 @@ class Panel:
             {name: flags[rows] for name, flags in self.broken.items()},
         )
 
+    @may_overflow()
     def block_means(self, metric: str) -> Floats:
-        """Mean of the finite values in each block, shape ``(R, B)``; NaN for a block without any."""
+        """Mean of the finite values in each block, shape ``(R, B)``; NaN for a block without any.
+
+        A run in which a mean overflows has none.
+        """
         values = self.values[metric]
         finite = np.isfinite(values)
         cell = (self.run * BLOCKS + self.block)[finite]
         length = len(self.run_ids) * BLOCKS
         count = np.bincount(cell, minlength=length)
         total = np.bincount(cell, weights=values[finite], minlength=length)
-        return divide(total, count).reshape(-1, BLOCKS)
+        return whole(divide(total, count).reshape(-1, BLOCKS))
 
     def block_medians(self, metric: str) -> Floats:
         """Median of the finite values in each block, shape ``(R, B)``: for metrics with wild single values."""
@@ -124,7 +129,8 @@ class Panel:
         result = np.full(length, np.nan)
         filled = count > 0
         low, high = first + (count - 1) // 2, first + count // 2
-        result[filled] = (value[low[filled]] + value[high[filled]]) / 2
+        # Halved before they are added, since the sum of two doubles may be none.
+        result[filled] = value[low[filled]] / 2 + value[high[filled]] / 2
         return result.reshape(-1, BLOCKS)
 
     def block_steps(self) -> Integers:
@@ -139,7 +145,8 @@ class Panel:
         """Early and late level of a metric: means over the first and last ``share`` of its finite rows.
 
         Returns:
-            two arrays of shape ``(R,)``; NaN for a run without a finite value. At least one row each.
+            two arrays of shape ``(R,)``; NaN for a run without a finite value, or whose mean overflows. At least one
+            row each.
         """
         finite = np.isfinite(self.values[metric])
         values, run = self.values[metric][finite], self.run[finite]
@@ -166,7 +173,9 @@ class Panel:
         return np.bincount(self.run[rows], minlength=len(self.run_ids)).astype(np.int64)
 
 
+@may_overflow()
 def _mean_per_run(values: Floats, run: Integers, rows: Flags, runs: int) -> Floats:
     count = np.bincount(run[rows], minlength=runs)
     total = np.bincount(run[rows], weights=values[rows], minlength=runs)
-    return divide(total, count)
+    mean = divide(total, count)
+    return np.where(np.isfinite(mean), mean, np.nan)

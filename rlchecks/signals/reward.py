@@ -10,7 +10,7 @@ import numpy as np
 from rlchecks.signals.arrays import Flags, Floats, divide, per_row
 from rlchecks.signals.catalogue import WINDOW
 from rlchecks.signals.panel import Panel
-from rlchecks.signals.trend import knee, linear, ordering, theil_sen
+from rlchecks.signals.trend import knee, linear, may_overflow, ordering, theil_sen
 
 JUMP_SHARE = 0.06
 """Share of the run in each of the two adjacent windows between which a jump is sought."""
@@ -29,15 +29,18 @@ class Scale:
 
     @property
     def width(self) -> Floats:
-        """Width of the range, NaN where it is zero: nothing can be placed on it."""
-        width = self.high - self.low
-        return np.where(width > 0, width, np.nan)
+        """Width of the range, NaN where it is zero or overflows: nothing can be placed on it."""
+        with may_overflow():
+            width = self.high - self.low
+        return np.where((width > 0) & np.isfinite(width), width, np.nan)
 
+    @may_overflow()
     def position(self, level: Floats) -> Floats:
         """Place a level on the scale, 0 the floor and 1 the ceiling."""
         return np.asarray((level - self.low) / self.width)
 
 
+@may_overflow()
 def scale(panel: Panel, declared: Sequence[tuple[float, float] | None]) -> Scale:
     """Tell the range of each run's reward.
 
@@ -68,6 +71,7 @@ def scale(panel: Panel, declared: Sequence[tuple[float, float] | None]) -> Scale
     return Scale(low, high, tuple(basis))
 
 
+@may_overflow()
 def signals(panel: Panel, limits: Scale) -> dict[str, Floats]:
     """Compute level, trend and jump of the reward; every array has shape ``(R,)``, NaN where undefined."""
     start, end = panel.windows("reward", WINDOW)
@@ -104,12 +108,12 @@ def second_half(blocks: Floats) -> Floats:
     return np.where(index[None, :] * 2 >= last[:, None], blocks, np.nan)
 
 
+@may_overflow()
 def level_at(blocks: Floats, position: Floats) -> Floats:
     """Mean of the up to five blocks around a position (0 to 1) of each run."""
     index = np.arange(blocks.shape[1])
     last = np.where(np.isfinite(blocks), index, -1).max(axis=1, initial=-1)
-    with np.errstate(invalid="ignore"):
-        near = np.abs(index[None, :] - (position * last)[:, None]) <= 2.5
+    near = np.abs(index[None, :] - (position * last)[:, None]) <= 2.5
     return per_row(blocks, near & np.isfinite(blocks))
 
 
@@ -117,41 +121,32 @@ def _fastest_rise(panel: Panel, limits: Scale) -> dict[str, Floats]:
     """Largest difference between adjacent windows of rows with a reward, and where the reward went from there."""
     runs = len(panel.run_ids)
     scored = panel.keep(np.isfinite(panel.values["reward"]))
-    values, size = scored.values["reward"], scored.size
     least = np.where(one_group(panel), JUMP_ROWS + 2, JUMP_ROWS)
-    width = np.maximum(least, np.rint(size * JUMP_SHARE).astype(np.int64))[scored.run]
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    row = np.arange(len(values))
-    inside = (scored.position >= width) & (scored.position + width <= size[scored.run])
-    jump = np.full(len(values), -np.inf)
-    before, after = row[inside] - width[inside], row[inside] + width[inside]
-    jump[inside] = (sums[after] - 2 * sums[row[inside]] + sums[before]) / width[inside]
-    mean = np.full(len(values), np.nan)
-    whole = scored.position + width <= size[scored.run]
-    mean[whole] = (sums[row[whole] + width[whole]] - sums[row[whole]]) / width[whole]
-    result = {
-        name: np.full(runs, np.nan)
-        for name in (
-            "fastest_rise",
-            "fastest_rise_step",
-            "fastest_rise_level",
-            "fastest_rise_share",
-            "fastest_rise_score",
-        )
-    }
-    for run in np.unique(scored.run[inside]):
-        rows = slice(scored.start[run], scored.start[run] + size[run])
-        at = int(np.argmax(jump[rows]))
-        rise = float(jump[rows][at])
-        spread = float(np.nanmax(mean[rows]) - np.nanmin(mean[rows]))
+    widths = np.maximum(least, np.rint(scored.size * JUMP_SHARE).astype(np.int64))
+    names = ("fastest_rise", *(f"fastest_rise_{what}" for what in ("step", "level", "share", "score")))
+    result = {name: np.full(runs, np.nan) for name in names}
+    for run in np.flatnonzero(scored.size >= 2 * widths):
+        rows = slice(scored.start[run], scored.start[run] + scored.size[run])
+        values, width = scored.values["reward"][rows], widths[run]
+        sums = np.concatenate([[0.0], np.cumsum(values)])
+        jump = (sums[2 * width :] - 2 * sums[width:-width] + sums[: -2 * width]) / width
+        mean = (sums[width:] - sums[:-width]) / width
+        if not np.isfinite(jump).all():
+            continue
+        at = int(np.argmax(jump)) + width
+        rise = jump[at - width]
         result["fastest_rise"][run] = rise / limits.width[run]
         result["fastest_rise_step"][run] = scored.step[rows][at]
-        result["fastest_rise_level"][run] = (np.median(values[rows][at:]) - limits.low[run]) / limits.width[run]
-        result["fastest_rise_share"][run] = rise / spread if spread > 0 else np.nan
+        result["fastest_rise_level"][run] = (np.median(values[at:]) - limits.low[run]) / limits.width[run]
+        result["fastest_rise_share"][run] = _ratio(rise, mean.max() - mean.min())
         # Noise of a row from neighbouring rows (von Neumann 1941), so that the rise itself hardly counts as noise.
-        noise = np.sqrt(np.mean(np.diff(values[rows]) ** 2) / 2) * np.sqrt(2 / width[rows][at])
-        result["fastest_rise_score"][run] = rise / noise if noise > 0 else np.nan
+        noise = np.sqrt(np.mean(np.diff(values) ** 2) / 2) * np.sqrt(2 / width)
+        result["fastest_rise_score"][run] = _ratio(rise, noise)
     return result
+
+
+def _ratio(one: float, other: float) -> float:
+    return one / other if 0 < other < np.inf else np.nan
 
 
 def one_group(panel: Panel) -> Flags:

@@ -16,6 +16,14 @@ RHO_LIMIT = 0.9
 """Largest lag-1 autocorrelation that the correction uses; beyond it no trend in 40 blocks can be told anyway."""
 
 
+def may_overflow() -> np.errstate:
+    """Context or decorator for arithmetic on logged numbers, which may be near the end of the range of a double.
+
+    What overflows is infinite or NaN there, and is undefined in the result, so that no warning has to say so.
+    """
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
 class Trend(NamedTuple):
     """A straight line through the blocks, time running from 0 at the first block to 1 at the last.
 
@@ -32,6 +40,7 @@ class Trend(NamedTuple):
     n: Floats
 
 
+@may_overflow()
 def linear(series: Floats) -> Trend:
     """Ordinary least squares with an effective sample size for autocorrelated residuals.
 
@@ -46,30 +55,30 @@ def linear(series: Floats) -> Trend:
     n = valid.sum(axis=1).astype(np.float64)
     time = _time(valid)
     y = np.where(valid, series, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        time_mean = np.where(valid, time, 0.0).sum(axis=1) / n
-        y_mean = y.sum(axis=1) / n
-        centred_time = np.where(valid, time - time_mean[:, None], 0.0)
-        centred = np.where(valid, series - y_mean[:, None], 0.0)
-        spread = (centred_time**2).sum(axis=1)
-        slope = (centred_time * centred).sum(axis=1) / spread
-        residual = np.where(valid, centred - slope[:, None] * centred_time, 0.0)
-        squares = (residual**2).sum(axis=1)
-        # Rounding leaves a residue on exact lines; without this a perfect line would look autocorrelated.
-        exact = squares <= 1e-24 * np.maximum((centred**2).sum(axis=1), 1e-300)
-        neighbours = valid[:, 1:] & valid[:, :-1]
-        lagged = np.where(neighbours, residual[:, 1:] * residual[:, :-1], 0.0).sum(axis=1)
-        rho = np.where(exact, 0.0, (lagged / squares + 2.0 / n) / (1 - 4.0 / n))
-        rho = np.clip(np.where(n > 4, rho, RHO_LIMIT), 0.0, RHO_LIMIT)
-        effective = n * (1 - rho) / (1 + rho)
-        error = np.sqrt(squares / (n - 2) / spread * n / effective)
-        p = _two_sided(slope / error, effective - 2)
+    time_mean = np.where(valid, time, 0.0).sum(axis=1) / n
+    y_mean = y.sum(axis=1) / n
+    centred_time = np.where(valid, time - time_mean[:, None], 0.0)
+    centred = np.where(valid, series - y_mean[:, None], 0.0)
+    spread = (centred_time**2).sum(axis=1)
+    slope = (centred_time * centred).sum(axis=1) / spread
+    residual = np.where(valid, centred - slope[:, None] * centred_time, 0.0)
+    squares, total = (residual**2).sum(axis=1), (centred**2).sum(axis=1)
+    # Rounding leaves a residue on exact lines; without this a perfect line would look autocorrelated.
+    exact = (squares <= 1e-24 * np.maximum(total, 1e-300)) & np.isfinite(total)
+    neighbours = valid[:, 1:] & valid[:, :-1]
+    lagged = np.where(neighbours, residual[:, 1:] * residual[:, :-1], 0.0).sum(axis=1)
+    rho = np.where(exact, 0.0, (lagged / squares + 2.0 / n) / (1 - 4.0 / n))
+    rho = np.clip(np.where(n > 4, rho, RHO_LIMIT), 0.0, RHO_LIMIT)
+    effective = n * (1 - rho) / (1 + rho)
+    error = np.sqrt(squares / (n - 2) / spread * n / effective)
+    p = _two_sided(slope / error, effective - 2)
     p = np.where(exact, np.where(np.abs(centred).max(axis=1, initial=0.0) == 0.0, 1.0, 0.0), p)
-    defined = (n >= 4) & (effective > 2)
+    defined = (n >= 4) & (effective > 2) & np.isfinite(total)
     nan = np.nan
     return Trend(np.where(n >= 2, slope, nan), np.where(defined, p, nan), np.where(n >= 4, rho, nan), n)
 
 
+@may_overflow()
 def theil_sen(series: Floats) -> Floats:
     """Median of the slopes of all pairs of blocks (Sen 1968, JASA 63:1379), per block; NaN under two blocks."""
     first, second = np.triu_indices(series.shape[1], k=1)
@@ -107,6 +116,7 @@ def mann_kendall(series: Floats) -> MannKendall:
     return MannKendall(s, variance, float(z), float(2 * ndtr(-abs(z))))
 
 
+@may_overflow()
 def ordering(series: Floats, share: float) -> Floats:
     """Share of early-late pairs of blocks in which the late one is higher (ties count half).
 
@@ -128,6 +138,7 @@ def ordering(series: Floats, share: float) -> Floats:
     return divide(wins, total, where=(total > 0) & (n >= 2))
 
 
+@may_overflow()
 def spearman(first: Floats, second: Floats, group: int = 3) -> Floats:
     """Rank correlation of two series, after averaging ``group`` neighbouring blocks (average ranks for ties).
 
@@ -137,13 +148,13 @@ def spearman(first: Floats, second: Floats, group: int = 3) -> Floats:
     both = np.isfinite(a) & np.isfinite(b)
     n = both.sum(axis=1)
     ranks_a, ranks_b = _ranks(np.where(both, a, np.nan)), _ranks(np.where(both, b, np.nan))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        middle = ((n - 1) / 2)[:, None]
-        da, db = np.where(both, ranks_a - middle, 0.0), np.where(both, ranks_b - middle, 0.0)
-        correlation = (da * db).sum(axis=1) / np.sqrt((da**2).sum(axis=1) * (db**2).sum(axis=1))
+    middle = ((n - 1) / 2)[:, None]
+    da, db = np.where(both, ranks_a - middle, 0.0), np.where(both, ranks_b - middle, 0.0)
+    correlation = (da * db).sum(axis=1) / np.sqrt((da**2).sum(axis=1) * (db**2).sum(axis=1))
     return np.where(n >= 4, correlation, np.nan)
 
 
+@may_overflow()
 def knee(series: Floats) -> Floats:
     """Position (0 to 1) at which a rise ends: least squares of ``a + b min(time, k)`` over all ``k``.
 
@@ -155,17 +166,19 @@ def knee(series: Floats) -> Floats:
     knots = np.linspace(0.05, 1.0, 39)
     hinge = np.minimum(time[:, None, :], knots[None, :, None])
     mask = valid[:, None, :]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        count = n[:, None].astype(np.float64)
-        mean = np.where(mask, hinge, 0.0).sum(axis=2) / count
-        centred = np.where(mask, hinge - mean[:, :, None], 0.0)
-        y_mean = np.where(valid, series, 0.0).sum(axis=1) / n
-        y = np.where(valid, series - y_mean[:, None], 0.0)
-        explained = (centred * y[:, None, :]).sum(axis=2) ** 2 / (centred**2).sum(axis=2)
+    count = n[:, None].astype(np.float64)
+    mean = np.where(mask, hinge, 0.0).sum(axis=2) / count
+    centred = np.where(mask, hinge - mean[:, :, None], 0.0)
+    y_mean = np.where(valid, series, 0.0).sum(axis=1) / n
+    y = np.where(valid, series - y_mean[:, None], 0.0)
+    explained = (centred * y[:, None, :]).sum(axis=2) ** 2 / (centred**2).sum(axis=2)
     explained = np.where(np.isfinite(explained), explained, -np.inf)
-    return np.where(n >= 8, knots[np.argmax(explained, axis=1)], np.nan)
+    # By the inequality of Cauchy and Schwarz nothing above can overflow if this does not, as no hinge is above 1.
+    defined = (n >= 8) & np.isfinite(series.shape[1] * (y**2).sum(axis=1))
+    return np.where(defined, knots[np.argmax(explained, axis=1)], np.nan)
 
 
+@may_overflow()
 def smooth(series: Floats) -> Floats:
     """Centred mean of three blocks (two at the ends); NaN blocks are left out of it."""
     padded = np.pad(series, ((0, 0), (1, 1)), constant_values=np.nan)
@@ -190,10 +203,16 @@ def _two_sided(t: Floats, df: Floats) -> Floats:
     return np.asarray(2 * stdtr(np.maximum(df, 1e-3), -np.abs(t)))
 
 
+def whole(means: Floats) -> Floats:
+    """Make rows of means, shape ``(R, B)``, undefined in which one overflowed: the others are another series."""
+    return np.where(np.isinf(means).any(axis=1, keepdims=True), np.nan, means)
+
+
+@may_overflow()
 def row_median(values: Floats) -> Floats:
     """Median of each row, leaving out NaN, without numpy's warning for rows of nothing but NaN."""
     ordered = np.sort(values, axis=1)
-    count = np.isfinite(ordered).sum(axis=1)
+    count = (~np.isnan(ordered)).sum(axis=1)
     rows = np.arange(len(values))
     low, high = np.maximum(count - 1, 0) // 2, count // 2
     high = np.minimum(high, values.shape[1] - 1)
@@ -213,7 +232,7 @@ def _group_means(series: Floats, group: int) -> Floats:
     shape = (len(series), -1, group)
     stacked = np.pad(np.where(valid, series, 0.0), ((0, 0), (0, padding))).reshape(shape).sum(axis=2)
     count = np.pad(valid, ((0, 0), (0, padding))).reshape(shape).sum(axis=2)
-    return divide(stacked, count)
+    return whole(divide(stacked, count))
 
 
 def _ranks(values: Floats) -> Floats:

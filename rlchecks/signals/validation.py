@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rlchecks.signals.arrays import Floats
-from rlchecks.signals.trend import mann_kendall
+from rlchecks.signals.trend import mann_kendall, may_overflow
 
 Value = float | int | str | None
 
@@ -17,6 +17,7 @@ _AT_TOP = 0.999
 """Position on the scale from which a question counts as already solved: it cannot show improvement."""
 
 
+@may_overflow()
 def signals(checks: pa.Table, run_ids: tuple[str, ...], low: Floats, width: Floats) -> dict[str, list[Value]]:
     """Compute the ``validation_*`` signals of every run.
 
@@ -41,7 +42,8 @@ def signals(checks: pa.Table, run_ids: tuple[str, ...], low: Floats, width: Floa
     results: dict[str, list[Value]] = defaultdict(list)
     for index, run_id in enumerate(run_ids):
         for name, value in _one_run(rows.get(run_id, []), float(low[index]), float(width[index])).items():
-            results[name].append(value)
+            # Scores near the largest number overflow in a mean: undefined, then.
+            results[name].append(None if isinstance(value, float) and not np.isfinite(value) else value)
     return dict(results)
 
 

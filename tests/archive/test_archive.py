@@ -122,10 +122,11 @@ def test_a_hostile_id_stays_inside_the_archive_and_comes_back(
 ) -> None:
     archive.write_run(worker.make_run(run_id))
     archive.write_evaluations(run_id, worker.evaluations(run_id, "s"))
-    archive.write_verdict(worker.verdict(run_id, run_id))
+    verdict = worker.verdict(run_id, run_id)
+    archive.write_verdict(verdict)
     assert archive.run_ids() == [run_id]
     assert archive.read_run(run_id).run_id == run_id
-    assert archive.verdicts(run_id)["id"].to_pylist() == [run_id]
+    assert archive.verdicts(run_id)["id"].to_pylist() == [verdict["id"]]
     assert archive.sql("SELECT DISTINCT run_id FROM steps")["run_id"].to_pylist() == [run_id]
     assert [path.name for path in tmp_path.iterdir()] == ["archive"]
     inside = list(tmp_path.rglob("*.parquet"))
@@ -208,6 +209,37 @@ def test_another_run_under_the_same_id_is_refused(
     with pytest.raises(ArchiveError, match=rf"{reason}.*--run-id"):
         archive.write_run(worker.make_run(rows=9, **other))
     assert same(archive.read_run("run"), run)
+
+
+def with_rewards(worker: ModuleType, rewards: list[float]) -> RunLog:
+    """A run of these rewards and nothing else but what all runs of a sweep share."""
+    columns = {"run_id": "run", "split": "train", "step": range(len(rewards)), "reward": rewards, "learning_rate": 0.1}
+    return worker.make_run("run", 0, steps=worker.table(STEPS, len(rewards), columns))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("place", [1, 2, 3, 4])
+def test_a_run_of_a_sweep_that_begins_alike_does_not_replace_another(
+    archive: Archive, worker: ModuleType, place: int
+) -> None:
+    run = with_rewards(worker, [0.0] * 5)
+    other = [0.0] * 9
+    other[place] = 0.5
+    archive.write_run(run)
+    with pytest.raises(ArchiveError, match=rf"same name and first row \(from step {place} .* reward\).*--run-id"):
+        archive.write_run(with_rewards(worker, other))
+    assert same(archive.read_run("run"), run)
+
+
+def test_a_run_that_was_resumed_from_a_checkpoint_replaces_its_older_log(archive: Archive, worker: ModuleType) -> None:
+    archive.write_run(with_rewards(worker, [0.1] * 8))
+    assert archive.write_run(with_rewards(worker, [0.1] * 5 + [0.2] * 6)).changed
+    assert archive.read_run("run").steps["reward"].to_pylist() == [0.1] * 5 + [0.2] * 6
+
+
+def test_rows_of_a_log_are_compared_in_the_order_of_their_steps(archive: Archive, worker: ModuleType) -> None:
+    archive.write_run(worker.make_run(rows=4))
+    grown = worker.make_run(rows=6)
+    assert archive.write_run(dataclasses.replace(grown, steps=grown.steps.take([5, 3, 4, 1, 2, 0]))).changed
 
 
 def test_an_older_copy_does_not_replace_a_longer_log(archive: Archive, worker: ModuleType) -> None:
@@ -306,9 +338,47 @@ def test_a_damaged_table_is_named_never_used_and_never_skipped(archive: Archive,
     assert set(archive.steps(refused=refused)["run_id"].to_pylist()) == {"a", "c"}
     assert [refusal.run_id for refusal in refused] == ["b"]
     assert archive.read_run("a").steps.num_rows == 4
-    # The same log again is the cure.
+    # The same log again is the cure, and costs the run nothing else.
+    archive.write_evaluations("b", worker.evaluations("b", "s"))
+    with pytest.raises(ArchiveError, match=r"; ingest the run again"):
+        archive.read_run("b")
     assert archive.write_run(worker.make_run("b")).changed
     assert archive.read_run("b").steps.num_rows == 4
+    assert archive.evaluations("b").num_rows == 3
+
+
+def test_damaged_signals_are_dropped_by_the_same_log_again(archive: Archive, worker: ModuleType) -> None:
+    archive.write_run(worker.make_run())
+    archive.write_signals("run", pa.table({"run_id": ["run"], "reward_gain": [0.1]}))
+    damage_bit(Path(archive.root) / "signals" / "run.2.parquet")
+    with pytest.raises(ArchiveError, match=r"; ingest the run again"):
+        archive.signals()
+    assert archive.write_run(worker.make_run()).changed
+    assert archive.signals().num_rows == 0
+    assert not archive.write_run(worker.make_run()).changed
+
+
+def test_damaged_held_out_rows_need_the_run_written_anew(archive: Archive, worker: ModuleType) -> None:
+    archive.write_run(worker.make_run())
+    archive.write_evaluations("run", worker.evaluations("run", "s"))
+    damage_bit(Path(archive.root) / "evaluations" / "run.2.parquet")
+    with pytest.raises(ArchiveError, match=r"delete the run's file under runs/, ingest the run again"):
+        archive.evaluations("run")
+    (Path(archive.root) / "runs" / "run.parquet").unlink()
+    archive.write_run(worker.make_run())
+    assert archive.write_evaluations("run", worker.evaluations("run", "s"))
+
+
+def test_a_directory_in_place_of_a_runs_file_is_refused(archive: Archive, worker: ModuleType) -> None:
+    archive.write_run(worker.make_run("a"))
+    (Path(archive.root) / "runs" / "b.parquet").mkdir()
+    for read in (archive.run_ids, archive.runs, archive.steps, lambda: archive.has("b")):
+        with pytest.raises(ArchiveError, match=r"runs/b\.parquet cannot be read"):
+            read()
+    refused: list[Refusal] = []
+    assert archive.run_ids(refused) == ["a"]
+    assert archive.runs(refused=refused)["run_id"].to_pylist() == ["a"]
+    assert [refusal.run_id for refusal in refused] == ["b", "b"]
 
 
 @pytest.mark.parametrize("damage", [damage_tail, replace_by_other])

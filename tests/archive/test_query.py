@@ -38,7 +38,24 @@ def test_every_table_is_a_view(full: Archive) -> None:
     }  # fmt: skip
 
 
+def test_an_archive_that_is_not_there_is_no_empty_one(archive: Archive) -> None:
+    with pytest.raises(ArchiveError, match=f"There is no archive at {archive.root}"):
+        archive.sql("SELECT * FROM runs")
+    assert not Path(archive.root).exists()
+
+
+def test_two_result_columns_of_one_name_are_refused(full: Archive) -> None:
+    for statement in (
+        "SELECT run_id, step AS run_id FROM steps",
+        "SELECT * FROM steps s JOIN runs r ON s.run_id = r.run_id",
+    ):
+        with pytest.raises(ArchiveError, match=r"named 'run_id'.*with AS"):
+            full.sql(statement)
+    assert full.sql("SELECT run_id, step AS RUN_ID FROM steps").num_columns == 2
+
+
 def test_views_of_an_empty_archive_are_typed(archive: Archive) -> None:
+    Path(archive.root).mkdir()
     for name in VIEWS:
         table = archive.sql(f"SELECT * FROM {name}")
         assert table.num_rows == 0

@@ -5,6 +5,8 @@ Run as a script, so that the processes are forked from one that has done nothing
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import signal
 import sys
@@ -65,8 +67,12 @@ def evaluations(run_id: str, source: str, rows: int = 3) -> pa.Table:
     return table(EVALUATIONS, rows, {"run_id": run_id} | columns)
 
 
-def verdict(run_id: str, verdict_id: str, **fields: Any) -> dict[str, Any]:
-    return {"run_id": run_id, "id": verdict_id, "decision": "HOLD", "document": "{}", **fields}
+def verdict(run_id: str, note: str, **fields: Any) -> dict[str, Any]:
+    """Build a verdict whose id follows from its document, and that from the note."""
+    document = json.dumps({"note": note, "decision": "HOLD", "candidate": "c1", "run": {"id": run_id}})
+    sha256 = hashlib.sha256(document.encode()).hexdigest()
+    row = {"run_id": run_id, "id": sha256[:16], "decision": "HOLD", "candidate": "c1", "family": "exact"}
+    return {**row, "document": document, "document_sha256": sha256, **fields}
 
 
 def write_until_killed(archive: Archive, run_id: str) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rlchecks.errors import InputError, NotARunError, UsageError
-from rlchecks.readers import read_run
+from rlchecks.readers import find_runs, read_run
 
 Write = Callable[[str, str | bytes], Path]
 CSV = "step,reward\n1,0.5\n"
@@ -59,6 +60,24 @@ def test_an_unknown_file_is_described(name: str, content: bytes, found: str, wri
 def test_what_is_not_there_is_an_input_error(path: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file or directory"):
         read_run(tmp_path / path)
+
+
+@pytest.mark.parametrize("read", [read_run, find_runs])
+def test_a_name_that_no_file_system_takes_is_an_input_error(read: Callable[[Path], object], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read(tmp_path / ("x" * 300))
+
+
+@pytest.mark.parametrize(("name", "encoding"), [("a.csv", "utf-16"), ("a.csv", "utf-16-le"), ("a.log", "utf-16")])
+def test_a_log_in_another_encoding_says_what_to_do(name: str, encoding: str, write: Write) -> None:
+    with pytest.raises(InputError, match=r"the text is UTF-16, expected UTF-8; save it as UTF-8"):
+        read_run(write(name, CSV.encode(encoding)))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "trainer_state.json", "a.parquet"])
+def test_a_compressed_log_says_what_to_do(name: str, write: Write) -> None:
+    with pytest.raises(InputError, match=r"the file is compressed with gzip; decompress it first"):
+        read_run(write(name, gzip.compress(CSV.encode())))
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

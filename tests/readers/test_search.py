@@ -1,18 +1,23 @@
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import rlchecks.readers.search as search
-from rlchecks.errors import InputError
-from rlchecks.readers import find_runs
+from rlchecks.archive import Archive
+from rlchecks.errors import InputError, NotARunError
+from rlchecks.readers import find_runs, read_run
 from rlchecks.readers.search import Found
+from rlchecks.readers.table import TableReader
 
 Write = Callable[[str, str | bytes], Path]
 WriteState = Callable[..., Path]
@@ -51,6 +56,51 @@ def test_output_directories_below_an_output_directory_are_runs(write_state: Writ
 def test_a_checkpoint_named_by_the_user_is_a_source(write_state: WriteState) -> None:
     checkpoint = write_state(rows_of(5), "run/checkpoint-5").parent
     assert find_runs(checkpoint).sources == [checkpoint]
+
+
+@pytest.fixture
+def archived(tmp_path: Path) -> Path:
+    """A tree with a log, and an archive of it in which every table has rows."""
+    log = tmp_path / "tree" / "a.csv"
+    log.parent.mkdir()
+    log.write_text(CSV)
+    archive = Archive(log.parent / "archive")
+    run = read_run(log)
+    columns = {"run_id": [run.run_id], "step": [1]}
+    answers = {"completion": ["4"], "prompt": ["2+2"], "split": ["train"]}
+    tables = {"completions": columns | answers, "validation": columns | {"score": [0.5]}}
+    archive.write_run(replace(run, **{name: pa.table(table) for name, table in tables.items()}))
+    archive.write_signals(run.run_id, pa.table({"run_id": [run.run_id], "reward": [0.1], "step": [1]}))
+    archive.write_evaluations(run.run_id, pa.table(columns | {"score": [1.0], "source_sha256": ["x"]}))
+    return log.parent
+
+
+def test_tables_of_an_archive_are_no_logs_and_not_mentioned(archived: Path, tmp_path: Path) -> None:
+    files = list((archived / "archive").rglob("*.parquet"))
+    assert {file.parent.name for file in files} == {
+        "runs", "steps", "completions", "validation", "signals", "evaluations",
+    }  # fmt: skip
+    for columns in (None, {"score": "reward"}):
+        assert names(find_runs(archived, columns), tmp_path) == (["tree/a.csv"], [])
+    for file in files:
+        assert not TableReader().detect(file, file.read_bytes())
+
+
+def test_a_table_of_an_archive_that_is_named_is_told_to_be_one(archived: Path) -> None:
+    (file,) = (archived / "archive" / "steps").iterdir()
+    with pytest.raises(NotARunError, match="a table of an rlchecks archive"):
+        read_run(file)
+    (refusal,) = find_runs(file).refused
+    assert "a table of an rlchecks archive" in refusal.reason
+
+
+def test_logs_in_utf16_and_compressed_ones_are_not_passed_over(write: Write, tmp_path: Path) -> None:
+    write("tree/a.csv", CSV.encode("utf-16"))
+    write("tree/b.jsonl", gzip.compress(b'{"step": 1, "reward": 0.5}\n'))
+    write("tree/notes.csv", "x,y\n1,2\n".encode("utf-16"))
+    assert names(find_runs(tmp_path), tmp_path) == (["tree/a.csv"], [("tree/b.jsonl", "not_a_run")])
+    with pytest.raises(InputError, match="save it as UTF-8"):
+        read_run(tmp_path / "tree" / "a.csv")
 
 
 def test_files_of_known_columns_are_runs(write: Write, tmp_path: Path) -> None:

@@ -33,6 +33,16 @@ def test_without_steps_the_rows_are_numbered_and_told_so() -> None:
     assert warnings == ["no row has a step ('global_step', 'step'): rows are numbered"]
 
 
+@pytest.mark.parametrize("bad", [-5, 0.5, "x", 10**13])
+def test_steps_that_are_none_are_told_with_the_first_of_them(bad: Any) -> None:
+    steps, warnings = numbered([None, bad, bad])
+    assert steps == [1, 2, 3]
+    assert warnings == [
+        f"no row has a usable 'step' (first: row 2, '{bad}'; expected whole numbers from 0 to 1,000,000,000,000): "
+        "rows are numbered"
+    ]
+
+
 def test_a_row_without_step_gets_its_number_if_it_fits() -> None:
     steps, warnings = numbered([1, 2, ..., 4])
     assert steps == [1, 2, 3, 4]

@@ -120,6 +120,23 @@ def test_a_count_of_cut_answers_is_no_share_of_them(write: Write) -> None:
     run = read_run(write("a.csv", "step,reward,truncated\n1,0.5,0\n2,0.5,7\n"))
     assert run.steps["clipped_ratio"].null_count == 2
     assert run.unmapped == ("truncated",)
+    assert run.facts["metrics_unreadable"] == "clipped_ratio"
+
+
+def test_metrics_in_per_cent_are_recorded_as_unreadable(write: Write) -> None:
+    text = "step,reward,clipped_ratio,zero_std_fraction\n1,0.5,97.0,50.0\n2,0.5,98.0,60.0\n"
+    run = read_run(write("a.csv", text))
+    assert run.facts["metrics_unreadable"] == "clipped_ratio,zero_std_fraction"
+    assert run.warnings[0] == "'clipped_ratio' has values outside 0 to 1, so it cannot be clipped_ratio: left unmapped"
+
+
+def test_one_stray_is_told_and_leaves_the_metric(write: Write) -> None:
+    rows = "".join(f"{step},0.5,{1.01 if step == 30 else 0.97}\n" for step in range(60))
+    run = read_run(write("a.csv", "step,reward,clipped_ratio\n" + rows))
+    assert run.steps["clipped_ratio"].null_count == 1
+    assert run.warnings == ("'clipped_ratio': 1 value outside 0 to 1, which clipped_ratio cannot be: taken as missing",)
+    assert "metrics_unreadable" not in run.facts
+    assert run.unmapped == ()
 
 
 def test_odd_names_are_read_as_the_user_says(write: Write) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlchecks.errors import InputError
-from rlchecks.readers.text import clean, counted, decode, listing, place, shown
+from rlchecks.readers.text import clean, counted, decode, listing, place, readable_part, shown
 
 
 @settings(deadline=None)
@@ -48,6 +49,22 @@ def test_a_byte_order_mark_is_no_text() -> None:
 def test_utf16_is_named(encoding: str) -> None:
     with pytest.raises(InputError, match=r"x\.csv: the text is UTF-16, expected UTF-8; save it as UTF-8\."):
         decode("step,reward".encode(encoding), Path("x.csv"))
+
+
+def test_gzip_is_named() -> None:
+    with pytest.raises(InputError, match=r"x\.csv: the file is compressed with gzip; decompress it first\."):
+        decode(gzip.compress(b"step,reward"), Path("x.csv"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_the_beginning_of_a_text_is_read_in_any_encoding(encoding: str) -> None:
+    assert readable_part("step,reward\n1".encode(encoding)) == "step,reward\n1"
+
+
+@settings(deadline=None)
+@given(st.binary())
+def test_any_beginning_is_read(head: bytes) -> None:
+    assert isinstance(readable_part(head), str)
 
 
 def test_other_encodings_are_refused_with_their_line() -> None:

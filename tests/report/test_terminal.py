@@ -176,3 +176,27 @@ def test_a_query_result_is_cut_and_says_so() -> None:
     text = printed("table", pa.table({"n": list(range(1000)), "name": ["x"] * 1000}))
     assert "and 800 more rows" in text
     assert len(text.splitlines()) == 202
+
+
+def test_a_wide_query_result_keeps_its_first_columns_and_says_how_many_are_left() -> None:
+    wide = pa.table({"run_id": ["run-with-a-long-name-1"], **{f"metric_{n}": [n + 0.125] for n in range(30)}})
+    text = printed("table", wide)
+    header, row, rest = text.splitlines()
+    assert header.split()[:2] == ["run_id", "metric_0"]
+    assert row.split()[:2] == ["run-with-a-long-name-1", "0.125"]
+    left = 31 - len(header.split())
+    assert 0 < left < 30
+    assert rest.strip() == f"and {left} more columns; --json prints them all"
+    assert max(map(len, text.splitlines())) <= 80
+    assert "more column" not in printed("table", wide, width=400)
+
+
+def test_a_query_result_that_is_wider_than_the_terminal_shows_one_column() -> None:
+    text = printed("table", pa.table({"text": ["x" * 50], "other": [1]}), width=10)
+    assert re.sub(r"\s", "", text).startswith("text" + "x" * 50)
+    assert "and 1 more column;" in re.sub(r"\s+", " ", text)
+    assert "other" not in text
+
+
+def test_a_query_result_without_rows_shows_its_columns() -> None:
+    assert printed("table", pa.table({"run_id": pa.array([], pa.string())})).split() == ["run_id"]

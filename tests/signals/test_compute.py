@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -87,6 +88,50 @@ def test_infinite_rewards_do_not_poison_the_other_figures(signals_of: Signals) -
     # 46 rows have a reward instead of 50, so the late window is one row shorter.
     assert row["reward_end"] == pytest.approx(expected["reward_end"], abs=0.01)
     assert row["scale_basis"] == "unit"
+
+
+HUGE = 1.7e308
+HUGE_SERIES = {
+    "constant": [HUGE] * 60,
+    "swinging": [HUGE * (-1) ** row for row in range(60)],
+    "rising": [HUGE * row / 60 for row in range(60)],
+    "with squares that overflow": [1e160 * ((row * 7) % 11) for row in range(60)],
+    "once": [0.5] * 59 + [HUGE],
+}
+
+
+@pytest.mark.parametrize("series", HUGE_SERIES.values(), ids=HUGE_SERIES.keys())
+def test_values_near_the_end_of_the_range_give_null_and_no_warning(signals_of: Signals, series: list[float]) -> None:
+    sizes = [abs(value) for value in series]
+    # A warning would be an error here, as in all tests.
+    row = signals_of(reward=series, reward_std=sizes, kl=series, mean_length=sizes, entropy=sizes, grad_norm=sizes)
+    assert all(math.isfinite(value) for value in row.values() if isinstance(value, float))
+    # None of these series has a spread that a double can hold, so nothing can be said of its trend.
+    assert row["reward_trend_p"] is None
+    assert row["reward_knee"] is None
+    assert row["fastest_rise_score"] is None
+
+
+def test_a_mean_that_overflows_is_null_and_not_another_figure(signals_of: Signals) -> None:
+    row = signals_of(reward=[HUGE] * 60, reward_std=[1.0] * 60, mean_length=[HUGE] * 60)
+    for name in ("reward_start", "reward_end", "reward_gain", "reward_gain_fraction", "reward_gain_effect"):
+        assert row[name] is None
+    assert (row["length_start"], row["length_growth"], row["fastest_rise"]) == (None, None, None)
+
+
+def test_a_range_that_overflows_places_nothing(signals_of: Signals) -> None:
+    row = signals_of(reward=[HUGE * (-1) ** row for row in range(60)], reward_std=[0.0] * 60)
+    assert (row["reward_gain"], row["reward_gain_fraction"], row["reward_position_end"]) == (0.0, None, None)
+    assert row["zero_spread_late"] is None
+
+
+def test_the_huge_rewards_of_a_run_leave_its_neighbours_as_they_are(make_steps: Any) -> None:
+    rng = np.random.default_rng(1)
+    own = make_steps(run_id="b", reward=list(rng.normal(0.5, 0.1, 60)))
+    huge = make_steps(run_id="a", reward=[1e20] * 60)
+    alone = compute(own, [RunFacts("b")]).to_pylist()[0]
+    together = compute(pa.concat_tables([huge, own]), [RunFacts("a"), RunFacts("b")]).to_pylist()[1]
+    equal(alone, together)
 
 
 def test_nulls_are_missing_and_not_broken(signals_of: Signals) -> None:

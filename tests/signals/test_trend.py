@@ -18,6 +18,7 @@ from rlchecks.signals.trend import (
     smooth,
     spearman,
     theil_sen,
+    whole,
 )
 
 NAN = np.nan
@@ -144,3 +145,13 @@ def test_ordering_and_knee_do_not_depend_on_scale_and_origin(series: np.ndarray,
     series = np.round(series, 3)
     moved = np.round(series * factor, 9) + shift
     assert np.allclose(ordering(series, 0.2), ordering(moved, 0.2), equal_nan=True)
+
+
+def test_medians_of_what_overflowed_are_those_of_the_other_values() -> None:
+    assert row_median(row(np.inf, 1.0, 2.0, np.nan)).tolist() == [2.0]
+    assert row_median(row(-np.inf, 1.0, 2.0)).tolist() == [1.0]
+
+
+def test_means_are_those_of_all_blocks_or_undefined() -> None:
+    series = np.array([[1.0, np.nan, 2.0], [1.0, np.inf, 2.0]])
+    np.testing.assert_array_equal(whole(series), [[1.0, np.nan, 2.0], [np.nan] * 3])
