@@ -99,7 +99,7 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
             run=_run_document(run),
             candidate=comparison.candidate,
             baseline=comparison.baseline,
-            checkpoint=None if checkpoint is None else checkpoint._asdict(),
+            checkpoint=_checkpoint_document(request, names.candidate, checkpoint),
             profile=request.profile,
             judge=comparison.judge,
             graders=comparison.graders,
@@ -135,6 +135,13 @@ def _checkpoint(request: GateRequest, candidate: str) -> Checkpoint | None:
     if request.checkpoint is not None:
         return checkpoint_identity(request.checkpoint)
     return _inside(request, candidate)
+
+
+def _checkpoint_document(request: GateRequest, candidate: str, checkpoint: Checkpoint | None) -> dict[str, Any] | None:
+    """The candidate's files, at the place where the user said they are: an absolute one tells readers nothing."""
+    if checkpoint is None:
+        return None
+    return checkpoint._asdict() | {"uri": request.checkpoint or str(Path(request.run) / candidate)}
 
 
 def _inside(request: GateRequest, name: str) -> Checkpoint | None:
