@@ -65,6 +65,7 @@ COMPARISON_COLUMNS = frozenset(column.name for column in _COMPARISON)
 """Columns that the held-out comparison gives."""
 
 _SUBJECT = (
+    Column("candidate_not_in_run", _FLAG, "the run has checkpoints, and none of the candidate's name"),
     Column("candidate_beyond_log", _FLAG, "the candidate's step lies beyond the last step of the training log"),
 )
 
@@ -86,7 +87,7 @@ def table(
     comparison: Mapping[str, Number],
     findings: Iterable[Finding],
     named: Mapping[str, bool],
-    candidate_beyond_log: bool | None = None,
+    subject: Mapping[str, Number] | None = None,
 ) -> pa.Table:
     """Build the evidence table.
 
@@ -94,13 +95,13 @@ def table(
         comparison: evidence columns of the held-out comparison; one that is left out is missing.
         findings: every finding of the run, ``reward_hacking`` included.
         named: columns that the promotion suite checks, to whether a failure stops the promotion.
-        candidate_beyond_log: whether the log ends before the candidate's step; None if either is unknown.
+        subject: whether the candidate belongs to the run: ``candidate_not_in_run`` and ``candidate_beyond_log``.
 
     Returns:
         a table with :data:`SCHEMA` and one row.
     """
     row: dict[str, Number] = {column.name: comparison.get(column.name) for column in _COMPARISON}
-    row["candidate_beyond_log"] = candidate_beyond_log
+    row |= {column.name: (subject or {}).get(column.name) for column in _SUBJECT}
     severity = {finding.code: finding.severity for finding in findings}
     row["too_short"] = "too_short" in severity
     row["unnamed_finding"] = any(not _named(code, level, named) for code, level in severity.items())

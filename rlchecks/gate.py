@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from rlchecks import publication, stages, suites, verdict
 from rlchecks.archive import Archive
+from rlchecks.belonging import belonging
 from rlchecks.checkpoint import Checkpoint, candidate_checkpoint, checkpoint_identity
 from rlchecks.diagnosis import Finding, reward_hacking
 from rlchecks.errors import UsageError
@@ -91,8 +92,8 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
     )
     comparison = runner.call(stages.compare_heldout, rows, question)
     findings = _with_hacking(training.findings, comparison, rules)
-    beyond = _beyond_log(run, names.candidate_step)
-    table = stages.evidence_of(comparison.evidence, findings, rules.promotion, beyond)
+    subject, words = belonging(run, request.run, names.candidate, names.candidate_step, checkpoint is not None)
+    table = stages.evidence_of(comparison.evidence, findings, rules.promotion, subject)
     checks = runner.call(stages.check, rules, training, table)
     document = verdict.document(
         verdict.Subject(
@@ -108,7 +109,7 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
             checks=checks,
             findings=findings,
             comparison=comparison.document,
-            observed=comparison.observed,
+            observed={**comparison.observed, **words},
             signals=training.row,
             not_measured=_not_measured(run),
         ),
@@ -118,17 +119,6 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
     runner.call(stages.store_heldout, run.run_id, request.archive, rows)
     publication.archive_verdict(document, request.archive, family, comparison, answers)
     return runner.call(publication.publish, document, run, request, checkpoint)
-
-
-def _beyond_log(run: RunLog, step: int | None) -> bool | None:
-    """Whether a candidate's step lies beyond the last logged reward, by more than the interval of the log."""
-    rewarded = run.steps.filter(pc.and_(pc.equal(run.steps["split"], "train"), pc.is_finite(run.steps["reward"])))
-    steps = pc.unique(rewarded["step"]).sort()
-    if step is None or not len(steps):
-        return None
-    first, last = steps[0].as_py(), steps[-1].as_py()
-    interval = max(1, (last - first) // max(1, len(steps) - 1))
-    return bool(step >= last + max(2, interval + 1))
 
 
 def _checkpoint(request: GateRequest, candidate: str) -> Checkpoint | None:

@@ -20,6 +20,7 @@ _CAUSES = (
     "grader_unknown",
     "judge_is_grader",
     "baseline_is_candidate",
+    "candidate_not_in_run",
     "candidate_beyond_log",
     "question_sets_differ",
     "duplicate_ids",
@@ -34,7 +35,9 @@ _CAUSES = (
 
 _IMPLIES: Mapping[str, frozenset[str]] = {
     "held_out_loss": frozenset({"gain_not_confirmed", "loss_not_excluded"}),
-    "judge_is_grader": frozenset({"independent_by_name_only"}),
+    # Where the only judge is the grader there is none to choose.
+    "judge_is_grader": frozenset({"independent_by_name_only", "judge_not_chosen"}),
+    "grader_unknown": frozenset({"independent_by_name_only"}),
     "judge_not_chosen": frozenset({"independent_by_name_only"}),
     "health_answers_clipped": frozenset({"health_clipped_ratio_late"}),
     "health_starved_floor": frozenset({"health_zero_std_fraction_late"}),
@@ -47,7 +50,7 @@ _IMPLIES: Mapping[str, frozenset[str]] = {
 _UNDEFINED_WITHOUT = frozenset({"judge_not_chosen"})
 """Without a judge nothing of the comparison is defined: that it is missing needs no saying."""
 
-_NOT_LOGGED = "Have it logged, or say which column it is with --column OWN=NAME."
+_NOT_LOGGED = "have it logged, or say which column it is with --column OWN=NAME."
 
 
 def reasons(checks: Sequence[Check], findings: Iterable[Finding], observed: Mapping[str, str]) -> list[Reason]:
@@ -84,7 +87,7 @@ def _reason(check: Check, findings: Mapping[str, Finding], observed: Mapping[str
         advice = ""
     elif check.outcome == "missing":
         # The suite's advice is for a number that is bad, not for one that is not there.
-        advice = "" if check.column in COMPARISON_COLUMNS else _NOT_LOGGED
+        advice = "" if check.column in COMPARISON_COLUMNS else f"{title.rstrip('.')}: {_NOT_LOGGED}"
     elif finding is not None:
         title, advice, seen = finding.title, finding.advice, finding.meaning
     return {

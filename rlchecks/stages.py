@@ -110,14 +110,14 @@ def evidence_of(
     comparison: Mapping[str, Number],
     findings: Sequence[Finding],
     suite: Suite,
-    candidate_beyond_log: bool | None = None,
+    subject: Mapping[str, Number] | None = None,
 ) -> pa.Table:
     """Build the evidence table from the columns of a comparison, telling which findings the promotion suite names."""
     named: dict[str, bool] = {}
     for expectation in suite.expectations:
         stops = expectation.on_failure in ("hold", "reject")
         named[expectation.column] = named.get(expectation.column, False) or stops
-    return evidence.table(comparison, findings, named, candidate_beyond_log)
+    return evidence.table(comparison, findings, named, subject)
 
 
 def store_heldout(run_id: str, archive: str, rows: HeldoutRows) -> None:

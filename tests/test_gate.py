@@ -251,8 +251,13 @@ def test_a_candidate_from_beyond_the_log_holds(ask: Any, example_run: Path, tmp_
     state = json.loads((run / "trainer_state.json").read_text())
     state["log_history"] = [row for row in state["log_history"] if row["step"] <= 60]
     (run / "trainer_state.json").write_text(json.dumps(state))
-    assert "candidate_beyond_log" in codes(ask(run), "hold")
-    assert "candidate_beyond_log" not in codes(ask(example_run), "hold")
+    result = ask(run)
+    assert {"candidate_not_in_run", "candidate_beyond_log"} <= codes(result, "hold")
+    reason = next(one for one in result.document["reasons"] if one["code"] == "candidate_beyond_log")
+    assert "from step 100, the last logged reward from step 60" in reason["observed"]
+    elsewhere = codes(ask(run, checkpoint=str(example_run / "checkpoint-100")), "hold")
+    assert "candidate_not_in_run" not in elsewhere
+    assert not {"candidate_not_in_run", "candidate_beyond_log"} & codes(ask(example_run), "hold")
 
 
 def test_without_a_judge_that_is_the_reason_and_not_its_consequences(
@@ -266,6 +271,24 @@ def test_without_a_judge_that_is_the_reason_and_not_its_consequences(
         "judge_not_chosen",
         "grader_unknown",
     ]
+
+
+def test_where_the_only_judge_is_the_grader_that_is_the_reason(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    rows = [
+        row
+        for name in ("base", "checkpoint-100")
+        for row in pq.read_table(example_run / "eval" / f"{name}.parquet").to_pylist()
+        if row["judge"] == "lazy_grader_reward"
+    ]
+    path = tmp_path / "graders.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    holds = [
+        one["code"] for one in ask(example_run, heldout=(str(path),)).document["reasons"] if one["effect"] == "hold"
+    ]
+    assert holds[0] == "judge_is_grader"
+    assert "judge_not_chosen" not in holds
 
 
 def test_a_later_verdict_does_not_make_an_override_vanish(ask: Any, example_run: Path, tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def _figures(document: Document, run: RunLog, signals: Signals) -> list[tuple[st
     graders = ", ".join(summary.name_of(one) for one in _texts(document.get("graders"))) or "unknown"
     return [
         ("Held-out difference", fmt.interval(*numbers), " · ".join(filter(None, (asked, decoding)))),
-        ("Training reward", reward, fmt.count(_last_step(run), "step")),
+        ("Training reward", reward, f"to step {fmt.number(signals.get('last_step') or _last_step(run))}"),
         ("Judge", judge, f"training grader: {graders}"),
         (
             "Findings",

@@ -34,6 +34,8 @@ _SENTENCES = {
     "prompts_repeated": "The same held-out question occurs under several ids",
     "range_unknown": "The margin is a fraction of a range that is only guessed",
     "question_sets_differ": "Baseline and candidate did not answer the same questions",
+    "candidate_not_in_run": "The candidate is none of this run's checkpoints",
+    "candidate_beyond_log": "The training log does not reach the candidate",
     "baseline_is_candidate": "Baseline and candidate are the same model",
     "judge_is_grader": "The judge is the training grader itself, so its scores are no independent evidence",
     "judge_not_chosen": "Several judges could decide, and none was chosen",

@@ -75,6 +75,11 @@ def audit(console: Console, document: Mapping[str, Any]) -> None:
                 ),
             )
         _remarks(console, run)
+    well = [summary.name_of(run) for run in runs if _status(run) == "healthy"]
+    if well:
+        console.print()
+        more = f" and {len(well) - _MOST_RUNS} more" if len(well) > _MOST_RUNS else ""
+        paragraph(console, clean(console, f"healthy: {', '.join(well[:_MOST_RUNS])}{more}", "dim"), 0)
     if len(unwell) > _MOST_RUNS:
         console.print()
         console.print(f"and {len(unwell) - _MOST_RUNS} more that are not healthy", highlight=False)
