@@ -22,14 +22,14 @@ def belonging(
         run: the run.
         source: where it was read from; a directory may hold checkpoints.
         candidate: name of the candidate.
-        step: its training step, if known.
+        step: its training step, if known; else it is taken for the end of the run.
         files_known: whether its files are known, be it in the run's directory or elsewhere.
 
     Returns:
         the evidence columns ``candidate_not_in_run`` and ``candidate_beyond_log``, None where it cannot be told, and
         for each the sentence that says what was observed.
     """
-    beyond, last = _beyond_log(run, step)
+    beyond, step, last = _beyond_log(run, step)
     named = _CHECKPOINT.fullmatch(candidate) is not None
     others = _checkpoints(Path(source)) if named and not files_known else []
     words = {}
@@ -43,15 +43,17 @@ def belonging(
     return {"candidate_not_in_run": bool(others) if named else None, "candidate_beyond_log": beyond}, words
 
 
-def _beyond_log(run: RunLog, step: int | None) -> tuple[bool | None, int | None]:
-    """Whether a step lies beyond the last logged reward, by more than the interval of the log; and that reward's."""
-    rewarded = run.steps.filter(pc.and_(pc.equal(run.steps["split"], "train"), pc.is_finite(run.steps["reward"])))
-    steps = pc.unique(rewarded["step"]).sort()
-    if step is None or not len(steps):
-        return None, None
+def _beyond_log(run: RunLog, step: int | None) -> tuple[bool | None, int | None, int | None]:
+    """Whether a candidate lies beyond the last logged reward, by more than the log's interval; its step; that of it."""
+    trained = run.steps.filter(pc.equal(run.steps["split"], "train"))
+    steps = pc.unique(trained.filter(pc.is_finite(trained["reward"]))["step"]).sort()
+    if not len(steps):
+        return None, step, None
     first, last = steps[0].as_py(), steps[-1].as_py()
+    if step is None:
+        step = max(pc.max(trained["step"]).as_py(), run.planned_steps or 0)
     interval = max(1, (last - first) // max(1, len(steps) - 1))
-    return step >= last + max(2, interval + 1), last
+    return step >= last + max(2, interval + 1), step, last
 
 
 def _checkpoints(directory: Path) -> list[str]:

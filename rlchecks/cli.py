@@ -280,6 +280,8 @@ def init(directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or
     """Copy the suites and thresholds into a directory, to be edited and used with --expectations."""
     from rlchecks.suites import copy_to
 
+    if str(directory) == ".":
+        raise UsageError("Give a directory of its own for the suites, such as our-expectations.")
     for path in copy_to(directory):
         typer.echo(f"wrote {path}")
     return 0
@@ -325,7 +327,8 @@ def run(command: Callable[[], Any]) -> int:
     """
     try:
         code = command()
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         # Typer's answer to Ctrl-C.
         if code == _INTERRUPTED:
             return _could_not_run("stopped.")

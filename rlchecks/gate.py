@@ -108,7 +108,14 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
         verdict.Evidence(
             checks=checks,
             findings=findings,
-            comparison=comparison.document,
+            comparison={
+                **comparison.document,
+                # What the looks of later candidates are counted by; so they cannot be altered unseen.
+                "heldout_set": heldout_set,
+                "family": family,
+                "candidate_identity": candidate,
+                "answers_identity": answers,
+            },
             observed={**comparison.observed, **words},
             signals=training.row,
             not_measured=_not_measured(run),

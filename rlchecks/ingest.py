@@ -88,6 +88,8 @@ def find(paths: Sequence[str], columns: Mapping[str, str] | None = None) -> Sour
     refused: list[dict[str, str]] = []
     skipped: list[dict[str, str]] = []
     for path in paths:
+        if not path.strip():
+            raise UsageError("A path is empty; give a file or a folder.")
         if not Path(path).exists():
             raise InputError("there is no such file or directory", path=path)
         if Path(path).is_file():

@@ -48,7 +48,7 @@ def load_run(source: str, archive: str, run_id: str | None = None, columns: Mapp
     Raises:
         InputError: it is neither, or the log cannot be read.
     """
-    if Path(source).exists():
+    if source.strip() and Path(source).exists():
         return read_run(source, run_id=run_id, columns=columns)
     store = Archive(archive)
     if store.has(source):

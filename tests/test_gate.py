@@ -260,6 +260,26 @@ def test_a_candidate_from_beyond_the_log_holds(ask: Any, example_run: Path, tmp_
     assert not {"candidate_not_in_run", "candidate_beyond_log"} & codes(ask(example_run), "hold")
 
 
+def test_a_candidate_without_a_step_is_taken_for_the_end_of_the_run(
+    ask: Any, example_run: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.csv"
+    rows = [f"{step},{0.3 + step / 300 if step <= 60 else ''},120" for step in range(1, 121)]
+    log.write_text("\n".join(["step,reward,mean_length", *rows]))
+    import pyarrow.parquet as pq
+
+    held = [
+        {**row, "step": None, "checkpoint": "final" if name != "base" else "base"}
+        for name in ("base", "checkpoint-100")
+        for row in pq.read_table(example_run / "eval" / f"{name}.parquet").to_pylist()
+    ]
+    path = tmp_path / "held.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in held))
+    names = {"baseline": "base", "candidate": "final", "graders": ("lazy_grader_reward",)}
+    assert "candidate_beyond_log" in codes(ask(log, heldout=(str(path),), **names), "hold")
+    assert "candidate_beyond_log" not in codes(ask(example_run, heldout=(str(path),), **names), "hold")
+
+
 def test_without_a_judge_that_is_the_reason_and_not_its_consequences(
     ask: Any, example_run: Path, tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from rlchecks.schema import VERDICTS
 
 _ID_DIGITS = 16
 _IN_DOCUMENT = ("id", "decision", "candidate", "baseline")
+_IN_COMPARISON = ("heldout_set", "family", "candidate_identity", "answers_identity")
 
 
 def write_verdict(store: Store, row: Mapping[str, object]) -> bool:
@@ -97,8 +98,11 @@ def _stem(row: Mapping[str, Any]) -> str:
 def _verified(table: pa.Table, stem: str, path: str) -> pa.Table:
     if table.num_rows != 1:
         raise damaged(path, f"it has {table.num_rows} rows instead of one", "verdicts")
-    (row,) = table.to_pylist()
-    problem = _contradiction(row)
+    try:
+        (row,) = table.to_pylist()
+        problem = _contradiction(row)
+    except UnicodeDecodeError:
+        problem = "a text in it is no UTF-8"
     if problem:
         raise damaged(path, problem, "verdicts")
     if _stem(row) != stem:
@@ -119,9 +123,11 @@ def _contradiction(row: Mapping[str, Any]) -> str | None:
         document = None
     if not isinstance(document, dict):
         return "its document is no JSON object"
-    run = document.get("run")
+    run, comparison = document.get("run"), document.get("comparison")
+    if isinstance(comparison, dict):
+        document |= {name: comparison[name] for name in _IN_COMPARISON if name in comparison}
     told = {**document, "run_id": run["id"]} if isinstance(run, dict) and "id" in run else document
-    wrong = [name for name in (*_IN_DOCUMENT, "run_id") if name in told and told[name] != row[name]]
+    wrong = [name for name in (*_IN_DOCUMENT, *_IN_COMPARISON, "run_id") if name in told and told[name] != row[name]]
     return f"its {wrong[0]} is not the one in its document" if wrong else None
 
 

@@ -6,10 +6,12 @@ import re
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rlchecks.errors import InputError, UsageError
 from rlchecks.heldout.names import listed, shown
 
+_STEP_NAMES = frozenset({"checkpoint", "ckpt", "step", "global_step", "iter", "iteration"})
 _ENDING_NUMBER = re.compile(r"(\d{1,18})$", re.ASCII)
 
 
@@ -30,7 +32,8 @@ class Checkpoints(NamedTuple):
 def choose_checkpoints(table: pa.Table, baseline: str | None, candidate: str | None) -> Checkpoints:
     """Baseline and candidate: as named, else the earliest and the latest.
 
-    A checkpoint's place is its ``step``, else the number that ends its name. With two checkpoints, one of them named,
+    A checkpoint's place is its ``step``, else the number that ends its name, if that is where trainers write the step
+    or all names differ in it only: the 2024 of ``qwen-base-2024`` is no step. With two checkpoints, one of them named,
     the other role goes to the other.
 
     Args:
@@ -53,7 +56,7 @@ def choose_checkpoints(table: pa.Table, baseline: str | None, candidate: str | N
         other = next(name for name in steps if name not in (baseline, candidate))
         baseline, candidate = baseline or other, candidate or other
     if baseline is None or candidate is None:
-        earliest, latest = _extremes(steps)
+        earliest, latest = _extremes(steps, _named_alike(table))
         baseline, candidate = baseline or earliest, candidate or latest
     return Checkpoints(baseline, candidate, steps[candidate])
 
@@ -72,14 +75,26 @@ def _steps(table: pa.Table) -> dict[str, int | None]:
     return steps
 
 
-def _extremes(steps: dict[str, int | None]) -> tuple[str, str]:
+def _named_alike(table: pa.Table) -> bool:
+    """Whether the numbers that end names are places on one scale.
+
+    They are where trainers write the step (``checkpoint-40``), or where no row gives a step and the names differ in
+    their last number only.
+    """
+    names = table["checkpoint"].unique().to_pylist()
+    unplaced = table.filter(pc.is_null(table["step"]))["checkpoint"].unique().to_pylist()
+    stems = {_ENDING_NUMBER.sub("", name).rstrip("-_").lower() for name in unplaced}
+    return stems <= _STEP_NAMES or (len(stems) == 1 and len(unplaced) == len(names))
+
+
+def _extremes(steps: dict[str, int | None], alike: bool) -> tuple[str, str]:
     if len(steps) == 1:
         only = next(iter(steps))
         return only, only
     placed = sorted((step, name) for name, step in steps.items() if step is not None)
     ties = len(placed) > 1 and (placed[0][0] == placed[1][0] or placed[-1][0] == placed[-2][0])
-    if len(placed) < len(steps) or ties:
-        why = "have the same step" if ties else "have neither a step nor a number at the end of the name"
+    if len(placed) < len(steps) or ties or not alike:
+        why = "have the same step" if ties else "have neither a step nor names that differ in their last number only"
         raise UsageError(
             f"Which checkpoint is the baseline and which the candidate cannot be told, since some {why}; "
             f"name them with --baseline and --candidate (the rows have {listed(steps)})."

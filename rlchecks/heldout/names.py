@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable
 
 _SHOWN = 60  # characters
 _LISTED = 20
+_LOG_PREFIXES = frozenset({"train", "eval", "reward", "rewards"})
 _PLAIN_NAME = re.compile(r"\w[\w.+-]{0,59}", re.ASCII)
 
 
 def same_name(one: str, other: str) -> bool:
     """Whether two names of a judge or grader mean the same.
 
-    Only letters and digits count, without regard to case and Unicode form, and a leading ``rewards/``, which TRL's log
-    gives its reward functions, does not. Letters of another script that look alike are different.
+    Only letters and digits count, without regard to case and Unicode form. What trainers and trackers put around a
+    reward function's name in their logs (``train/rewards/NAME/mean``) does not count. Letters of another script that
+    look alike are different.
     """
     return _plain(one) == _plain(other)
 
@@ -49,5 +51,10 @@ def _joined(names: Iterable[str], written: Callable[[str], str]) -> str:
 
 def _plain(name: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    kept = "".join(sign for sign in folded if sign.isalnum() or sign == "/")
-    return kept.removeprefix("rewards/").replace("/", "") or name
+    parts = ["".join(sign for sign in part if sign.isalnum()) for part in re.split(r"[/.]", folded)]
+    parts = [part for part in parts if part]
+    while len(parts) > 1 and parts[0] in _LOG_PREFIXES:
+        parts.pop(0)
+    if len(parts) > 1 and parts[-1] == "mean":
+        parts.pop()
+    return "".join(parts) or name

@@ -27,11 +27,26 @@ def test_earliest_and_latest_step(choose: Callable[..., Checkpoints]) -> None:
 
 
 def test_without_steps_the_number_that_ends_the_name(choose: Callable[..., Checkpoints]) -> None:
-    assert choose({"checkpoint-9": None, "checkpoint-100": None, "step20": None}) == (
+    assert choose({"checkpoint-9": None, "checkpoint-100": None, "checkpoint-20": None}) == (
         "checkpoint-9",
         "checkpoint-100",
         100,
     )
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        {"qwen-base-2024": None, "checkpoint-100": None},
+        {"qwen-80": None, "checkpoint-40": None},
+        {"base-101": None, "checkpoint-100": 100},
+    ],
+)
+def test_numbers_of_names_that_are_not_alike_are_no_places(
+    choose: Callable[..., Checkpoints], steps: dict[str, int | None]
+) -> None:
+    with pytest.raises(UsageError, match="--baseline"):
+        choose(steps)
 
 
 def test_without_either_the_names_are_asked_for(choose: Callable[..., Checkpoints]) -> None:

@@ -20,6 +20,9 @@ from rlchecks.heldout.names import same_name
         "accuracy\u200b_rew\u00adard\ufeff",
         "accuracy\u034f_reward",
         "rewards\u200d/accuracy.reward",
+        "train/rewards/accuracy_reward/mean",
+        "/rewards/accuracy_reward",
+        "rewards.accuracy_reward",
     ],
 )
 def test_a_grader_written_otherwise_is_the_grader(name: str) -> None:
@@ -36,6 +39,7 @@ def test_unicode_forms_are_one_name(form: str) -> None:
     [
         ("accuracy_reward", "accuracy_reward2"),
         ("rewards/a", "b"),
+        ("mean", "reward"),
         ("gpt-4", "gpt-5"),
         ("!", "?"),
         ("", "!"),
