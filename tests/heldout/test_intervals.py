@@ -32,6 +32,15 @@ def test_paired_t_on_darwins_maize() -> None:
     assert 0.0 < found.lower < 0.1
 
 
+# p = .002833 in R's documentation of t.test; p = .04970 in Fisher 1935.
+@pytest.mark.parametrize(("values", "p"), [(SLEEP, 0.002833), (MAIZE, 0.04970)])
+def test_the_interval_at_one_minus_the_published_p_ends_at_zero(values: np.ndarray, p: float) -> None:
+    found = paired_t(values, confidence=1 - p)
+    assert found.lower is not None
+    assert found.upper is not None
+    assert min(abs(found.lower), abs(found.upper)) == pytest.approx(0.0, abs=2e-3 * values.std())
+
+
 @pytest.mark.parametrize("values", [[], [0.3], [0.2, 0.2, 0.2]])
 def test_t_without_variance_is_undefined_with_a_reason(values: list[float]) -> None:
     found = paired_t(values)
