@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from rlchecks import ingest, signals, suites
 from rlchecks.archive import Archive
+from rlchecks.archive.reading import Refusal
 from rlchecks.diagnosis import Finding, Parameters, Severity, diagnose
 from rlchecks.errors import UsageError
 from rlchecks.health import Check, SuiteResult
@@ -70,7 +71,7 @@ def audit(request: AuditRequest, runner: Runner, progress: Progress = lambda don
     Returns:
         the document of ``audit --json``.
     """
-    rules = suites.load(request.profile, None if request.expectations is None else Path(request.expectations))
+    rules = suites.load(request.profile, request.expectations)
     refused: list[dict[str, str]] = []
     skipped: list[dict[str, str]] = []
     if request.paths:
@@ -79,9 +80,9 @@ def audit(request: AuditRequest, runner: Runner, progress: Progress = lambda don
         run_ids = list(dict.fromkeys(run["run_id"] for run in ingested["runs"]))
         refused, skipped = ingested["refused"], ingested["skipped"]
     else:
-        damaged: list[Any] = []
+        damaged: list[Refusal] = []
         run_ids = Archive(request.archive).run_ids(damaged)
-        refused = [{"source": str(one.run_id), "reason": str(one.reason)} for one in damaged]
+        refused = _documents(damaged)
         if not run_ids and not refused:
             raise UsageError(f"The archive {request.archive} holds no run; say what to ingest: rlchecks audit PATH.")
     shards = [
@@ -107,7 +108,7 @@ def _size(shard: AuditShard) -> int:
 def audit_shard(shard: AuditShard) -> AuditPart:
     """Compute signals and findings of a shard of archived runs; what cannot be read is refused by name."""
     archive = Archive(shard.archive)
-    damaged: list[Any] = []
+    damaged: list[Refusal] = []
     runs = archive.runs(shard.run_ids, refused=damaged)
     ids = runs["run_id"].to_pylist()
     steps = archive.steps(ids, ["run_id", "split", "step", *METRICS_READ], refused=damaged)
@@ -120,8 +121,12 @@ def audit_shard(shard: AuditShard) -> AuditPart:
         table,
         [diagnose(row, shard.parameters) for row in signals.rows(table)],
         [{name: row[name] for name in _SHOWN} for row in sound],
-        [{"source": str(one.run_id), "reason": str(one.reason)} for one in damaged],
+        _documents(damaged),
     )
+
+
+def _documents(damaged: Sequence[Refusal]) -> list[dict[str, str]]:
+    return [{"source": one.run_id, "reason": one.reason} for one in damaged]
 
 
 def _run_facts(row: Mapping[str, Any]) -> RunFacts:

@@ -45,7 +45,7 @@ def belonging(
 
 def _beyond_log(run: RunLog, step: int | None) -> tuple[bool | None, int | None, int | None]:
     """Whether a candidate lies beyond the last logged reward, by more than the log's interval; its step; that of it."""
-    trained = run.steps.filter(pc.equal(run.steps["split"], "train"))
+    trained = run.training_steps
     steps = pc.unique(trained.filter(pc.is_finite(trained["reward"]))["step"]).sort()
     if not len(steps):
         return None, step, None

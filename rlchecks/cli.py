@@ -8,7 +8,6 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +15,7 @@ import typer
 
 from rlchecks import __version__
 from rlchecks.errors import RlchecksError, UsageError
+from rlchecks.plain import plain
 from rlchecks.requests import ARCHIVE, PROFILE, REPORTS, AuditRequest, GateRequest, IngestRequest
 
 if TYPE_CHECKING:
@@ -402,19 +402,8 @@ def _columns(pairs: list[str] | None) -> dict[str, str]:
 
 
 def _print_json(document: Any) -> None:
-    json.dump(_plain(document), sys.stdout, indent=1, default=str, allow_nan=False)
+    json.dump(plain(document), sys.stdout, indent=1, default=str, allow_nan=False)
     sys.stdout.write("\n")
-
-
-def _plain(value: Any) -> Any:
-    """The same with words where JSON has no number: ``NaN``, ``Infinity``, ``-Infinity``."""
-    if isinstance(value, float) and not isfinite(value):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
-    if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return value
 
 
 def _console() -> Console:

@@ -45,7 +45,7 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
     Raises:
         RlchecksError: an input cannot be used; nothing was decided.
     """
-    rules = suites.load(request.profile, None if request.expectations is None else Path(request.expectations))
+    rules = suites.load(request.profile, request.expectations)
     declared = tuple(parse_scorer(text) for text in request.graders)
     judges = tuple(parse_scorer(text) for text in request.judges)
     ComparisonRequest(judges=judges, margin=request.margin)  # refuses what no rule can mean, before anything is stored
@@ -124,7 +124,7 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
     )
     document["orchestrator"] = orchestrator
     runner.call(stages.store_heldout, run.run_id, request.archive, rows)
-    publication.archive_verdict(document, request.archive, family, comparison, answers)
+    publication.archive_verdict(document, request.archive)
     return runner.call(publication.publish, document, run, request, checkpoint)
 
 
@@ -177,7 +177,7 @@ def _training_prompts(run: RunLog) -> frozenset[str] | None:
 def _share_seen(run: RunLog) -> float | None:
     """Share of the training steps whose prompts were logged: what the overlap check has seen."""
     logged = pc.count_distinct(run.completions["step"]).as_py()
-    steps: int = pc.count_distinct(run.steps.filter(pc.equal(run.steps["split"], "train"))["step"]).as_py()
+    steps: int = pc.count_distinct(run.training_steps["step"]).as_py()
     return min(1.0, logged / steps) if logged and steps else None
 
 
@@ -204,7 +204,7 @@ def _run_document(run: RunLog) -> dict[str, Any]:
 
 
 def _not_measured(run: RunLog) -> list[str]:
-    trained = run.steps.filter(pc.equal(run.steps["split"], "train"))
+    trained = run.training_steps
     return [name for name in _NAMED_WHEN_MISSING if trained[name].null_count == trained.num_rows]
 
 

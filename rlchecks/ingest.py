@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from rlchecks.errors import InputError, RlchecksError, UsageError
 from rlchecks.metrics import METRICS
+from rlchecks.plain import plain
 from rlchecks.progress import Progress, counting
 from rlchecks.readers import find_runs, read_run
 from rlchecks.requests import IngestRequest
@@ -124,7 +125,7 @@ def _ingest(source: str, shard: ReadShard) -> dict[str, Any]:
 
 def summary(run: RunLog) -> dict[str, Any]:
     """The entry of a run in the document of ``ingest --json``."""
-    trained = run.steps.filter(pc.equal(run.steps["split"], "train"))
+    trained = run.training_steps
     steps = trained["step"]
     metrics: dict[str, dict[str, Any]] = {}
     for name in METRICS:
@@ -132,8 +133,8 @@ def summary(run: RunLog) -> dict[str, Any]:
         if len(values):
             finite = values.filter(pc.is_finite(values))
             metrics[name] = {
-                "first": _number(values[0].as_py()),
-                "last": _number(values[-1].as_py()),
+                "first": plain(values[0].as_py()),
+                "last": plain(values[-1].as_py()),
                 "mean": pc.mean(finite).as_py() if len(finite) else None,
                 "count": len(values),
             }
@@ -148,8 +149,3 @@ def summary(run: RunLog) -> dict[str, Any]:
         "unmapped": list(run.unmapped),
         "warnings": list(run.warnings),
     }
-
-
-def _number(value: float) -> float | str:
-    """A number that JSON can hold; NaN and infinities as the words that JavaScript and Python both know."""
-    return value if value - value == 0 else {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]

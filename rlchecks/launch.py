@@ -61,10 +61,12 @@ def ingest(request: IngestRequest, *, local: bool) -> Outcome[dict[str, Any]]:
         with progress("logs") as show:
             return compose(request, LocalRunner(), show)
 
-    return _launch(plainly, "rlchecks.flows.ingest", "ingest_logs", request, local=local)
+    return _launch(plainly, "rlchecks.flows.ingest", "ingest_logs", request, local=local, validates=False)
 
 
-def _launch(plainly: Callable[[str], R], module: str, flow: str, request: Any, *, local: bool) -> Outcome[R]:
+def _launch(
+    plainly: Callable[[str], R], module: str, flow: str, request: Any, *, local: bool, validates: bool = True
+) -> Outcome[R]:
     if local:
         return plainly(LOCAL), None
     from rlchecks.orchestrator import session
@@ -74,7 +76,7 @@ def _launch(plainly: Callable[[str], R], module: str, flow: str, request: Any, *
         with session() as orchestration:
             # The server takes longer to start than all of this takes to load.
             recorded_flow = getattr(import_module(module), flow)
-            if not module.endswith("ingest"):
+            if validates:
                 from rlchecks.health.validation import load_great_expectations
 
                 load_great_expectations()

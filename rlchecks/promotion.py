@@ -67,7 +67,7 @@ def promote(
         )
     entry |= _checkpoint_facts(document, checkpoint)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    entry |= {"version": ledger.VERSION, "at": now, "who": who or _user(), "override": reason}
+    entry |= {"version": ledger.VERSION, "at": now, "who": who or user(), "override": reason}
     target = Path(target_dir)
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,8 @@ def _key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
     return entry["verdict_sha256"], entry["candidate_sha256"], entry["override"]
 
 
-def _user() -> str:
+def user() -> str:
+    """Name of the user who runs this, ``unknown`` where the system does not tell."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):

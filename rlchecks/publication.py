@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import tempfile
@@ -17,12 +16,12 @@ from rlchecks.archive import Archive
 from rlchecks.archive.escape import escape
 from rlchecks.checkpoint import Checkpoint
 from rlchecks.errors import InputError
-from rlchecks.promotion import Promotion, promote
+from rlchecks.promotion import Promotion, promote, user
 from rlchecks.requests import GateRequest
 from rlchecks.run import RunLog
 
 if TYPE_CHECKING:
-    from rlchecks.heldout import Comparison
+    pass
 
 
 @dataclass(frozen=True)
@@ -42,25 +41,20 @@ class GateResult:
     promotion: Promotion | None = None
 
 
-def archive_verdict(
-    document: Mapping[str, Any], archive: str, family: str, comparison: Comparison, answers_identity: str
-) -> None:
+def archive_verdict(document: Mapping[str, Any], archive: str) -> None:
     """Write a verdict to the archive, once and for all; the same verdict again changes nothing."""
-    content = verdict.canonical(verdict.lasting(document)).decode()
+    looks = ("family", "candidate_identity", "answers_identity", "heldout_set")
     Archive(archive).write_verdict(
         {
             "run_id": document["run"]["id"],
             "id": document["id"],
             "created_at": datetime.fromisoformat(document["created_at"]),
             "decision": document["decision"],
-            "family": family,
-            "baseline": comparison.baseline,
-            "candidate": comparison.candidate,
-            "candidate_identity": comparison.candidate_identity,
-            "answers_identity": answers_identity,
-            "heldout_set": comparison.heldout_set,
+            "baseline": document["baseline"],
+            "candidate": document["candidate"],
+            **{name: document["comparison"][name] for name in looks},
             "document_sha256": verdict.content_sha256(document),
-            "document": content,
+            "document": verdict.canonical(verdict.lasting(document)).decode(),
         }
     )
 
@@ -73,7 +67,7 @@ def publish(document: dict[str, Any], run: RunLog, request: GateRequest, checkpo
     from rlchecks.report import page
 
     folder = Path(request.reports) / escape(document["run"]["id"]) / escape(document["candidate"])
-    who = _user()
+    who = user()
     override = _override(document, request, who)
     document = document | {"override": override or _earlier_override(folder)}
     # Made before anything is written, so that both files are of one verdict.
@@ -121,10 +115,3 @@ def _earlier_override(folder: Path) -> dict[str, str] | None:
         return {key: str(earlier[key]) for key in ("reason", "who", "verdict")} if earlier else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "unknown"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from rlchecks import ingest, suites
@@ -25,7 +24,7 @@ def look(paths: tuple[str, ...], profile: str, expectations: str | None, columns
     Returns:
         the document of ``diagnose --json``.
     """
-    parameters = suites.load(profile, None if expectations is None else Path(expectations)).parameters
+    parameters = suites.load(profile, expectations).parameters
     found = ingest.find(paths, columns)
     runs: list[dict[str, Any]] = []
     refused = list(found.refused)

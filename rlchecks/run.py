@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rlchecks.schema import COMPLETIONS, VALIDATION
 
@@ -59,3 +60,8 @@ class RunLog:
     inputs: tuple[InputFile, ...] = ()
     unmapped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def training_steps(self) -> pa.Table:
+        """The rows of ``steps`` with split ``train``."""
+        return self.steps.filter(pc.equal(self.steps["split"], "train"))

@@ -40,7 +40,7 @@ def health_file(profile: str) -> str:
     return "training_health.json" if profile == "chat" else f"training_health.{profile}.json"
 
 
-def load(profile: str, directory: Path | None = None) -> Suites:
+def load(profile: str, directory: str | Path | None = None) -> Suites:
     """Load and check the suites of a profile.
 
     Args:
@@ -53,7 +53,7 @@ def load(profile: str, directory: Path | None = None) -> Suites:
     """
     if profile not in PROFILES:
         raise UsageError(f"Unknown profile {profile!r}; known are {', '.join(PROFILES)}.")
-    place = SHIPPED if directory is None else directory
+    place = SHIPPED if directory is None else Path(directory)
     if not place.is_dir():
         raise SuiteError(f"{place}: no such directory of expectations; make one with: rlchecks init {place}")
     health = load_suite(place / health_file(profile), SIGNALS)
