@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
@@ -14,6 +13,7 @@ from rlchecks.metrics import METRICS
 from rlchecks.plain import plain
 from rlchecks.progress import Progress, counting
 from rlchecks.readers import find_runs, read_run
+from rlchecks.readers.source import source_of
 from rlchecks.requests import IngestRequest
 from rlchecks.run import RunLog
 from rlchecks.runner import Runner, shards_of
@@ -91,12 +91,16 @@ def find(paths: Sequence[str], columns: Mapping[str, str] | None = None) -> Sour
     for path in paths:
         if not path.strip():
             raise UsageError("A path is empty; give a file or a folder.")
-        if not Path(path).exists():
+        named = source_of(path)
+        if not named.path.exists():
             raise InputError("there is no such file or directory", path=path)
-        if Path(path).is_file():
-            runs.append(path)  # what was named is read, or refused with the reader's own words
+        if named.part is not None:
+            runs.append(path)
             continue
         found = find_runs(path, columns)
+        if named.path.is_file() and len(found.sources) < 2:
+            runs.append(path)  # what was named is read, or refused with the reader's own words
+            continue
         runs += (str(source) for source in found.sources)
         for refusal in found.refused:
             entry = {"source": str(refusal.source), "reason": refusal.reason}

@@ -9,5 +9,6 @@ from __future__ import annotations
 from rlchecks.readers.reading import read_run
 from rlchecks.readers.registry import Reader, ReadOptions
 from rlchecks.readers.search import Found, Refusal, find_runs
+from rlchecks.readers.source import Source
 
-__all__ = ["Found", "ReadOptions", "Reader", "Refusal", "find_runs", "read_run"]
+__all__ = ["Found", "ReadOptions", "Reader", "Refusal", "Source", "find_runs", "read_run"]

@@ -17,6 +17,7 @@ from rlchecks.errors import InputError, NotARunError, UsageError
 from rlchecks.metrics import REWARD_FUNCTION
 from rlchecks.readers.aliases import Framework
 from rlchecks.readers.columns import Columns, Notes, gather, to_table
+from rlchecks.readers.derive import derive
 from rlchecks.readers.identity import run_id
 from rlchecks.readers.registry import ReadOptions
 from rlchecks.readers.remarks import remarks
@@ -106,6 +107,8 @@ def assemble(logged: Logged, options: ReadOptions) -> RunLog:
         split: gather(split, part.rows, framework, notes, leave_out=used, guard=logged.guard)
         for split, part in settled.items()
     }
+    for split, part in settled.items():
+        derive(columns[split], framework, len(part.steps), notes)
     tables = [to_table(identity, split, part.steps, columns[split]) for split, part in settled.items()]
     functions = {name for part in columns.values() for name in part.functions if name.startswith(REWARD_FUNCTION)}
     return RunLog(

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rlchecks.errors import InputError
 from rlchecks.readers.registry import Reader, ReadOptions
+from rlchecks.readers.source import Source
 from rlchecks.readers.text import place
 
 _OF_THE_RUN = ("run_id", "split", "extra_text")
 
 
-def find_copies(openings: Iterable[tuple[Path, Reader, str | None]]) -> dict[Path, tuple[Path, str]]:
+def find_copies(openings: Iterable[tuple[Source, Reader, str | None]]) -> dict[Source, tuple[Source, str]]:
     """Find the sources whose training rows are those, or the first of those, of another source.
 
     Only sources with the same opening are read, which in a tree of different runs are none.
@@ -26,34 +26,34 @@ def find_copies(openings: Iterable[tuple[Path, Reader, str | None]]) -> dict[Pat
     Returns:
         Copy to (what it is a copy of, reason). The longest source is not among the keys.
     """
-    alike: dict[tuple[str, str], list[tuple[Path, Reader]]] = {}
+    alike: dict[tuple[str, str], list[tuple[Source, Reader]]] = {}
     for source, reader, opening in openings:
         if opening is not None:
             alike.setdefault((reader.name, opening), []).append((source, reader))
-    copies: dict[Path, tuple[Path, str]] = {}
+    copies: dict[Source, tuple[Source, str]] = {}
     for group in alike.values():
         if len(group) > 1:
             copies.update(_compare(group))
     return copies
 
 
-def _compare(group: Sequence[tuple[Path, Reader]]) -> dict[Path, tuple[Path, str]]:
-    logs: list[tuple[Path, list[str]]] = []
+def _compare(group: Sequence[tuple[Source, Reader]]) -> dict[Source, tuple[Source, str]]:
+    logs: list[tuple[Source, list[str]]] = []
     for source, reader in group:
         try:
-            logs.append((source, _training_rows(reader.read(source, ReadOptions()).steps)))
+            logs.append((source, _training_rows(reader.read(source.path, ReadOptions(part=source.part)).steps)))
         except InputError:
             continue
     # Of equal logs the one that is nearer the top of the tree is kept.
-    logs.sort(key=lambda log: (-len(log[1]), len(log[0].parts), log[0]))
-    copies: dict[Path, tuple[Path, str]] = {}
-    kept: list[tuple[Path, list[str]]] = []
+    logs.sort(key=lambda log: (-len(log[1]), len(log[0].path.parts), str(log[0])))
+    copies: dict[Source, tuple[Source, str]] = {}
+    kept: list[tuple[Source, list[str]]] = []
     for source, rows in logs:
         longer = next((one for one in kept if one[1][: len(rows)] == rows), None)
         if longer is None:
             kept.append((source, rows))
             continue
-        original = place(longer[0])
+        original = place(str(longer[0]))
         same = len(rows) == len(longer[1])
         ends = f": its {len(rows)} steps are the first of {len(longer[1])}"
         copies[source] = longer[0], f"a copy of {original}" if same else f"an earlier checkpoint of {original}{ends}"

@@ -38,7 +38,7 @@ def check_exists(path: Path) -> None:
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise InputError("there is no such file or directory", path=place(path)) from error
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
 def read_bytes(path: Path, limit: int = MAX_BYTES) -> Contents:
@@ -51,7 +51,7 @@ def read_bytes(path: Path, limit: int = MAX_BYTES) -> Contents:
     Raises:
         InputError: it is missing, unreadable, no regular file, empty, or too large.
     """
-    size = _size(path)
+    size = regular_size(path)
     if size > limit:
         raise InputError(f"the file is larger than {limit:,} bytes, the most that is read", path=place(path))
     data = _read(path, size)
@@ -66,7 +66,7 @@ def read_head(path: Path) -> bytes:
     Raises:
         InputError: it is missing, unreadable or no regular file.
     """
-    return _read(path, min(_size(path), HEAD_BYTES))
+    return _read(path, min(regular_size(path), HEAD_BYTES))
 
 
 class Objects:
@@ -106,12 +106,17 @@ def parse_json(data: bytes, path: Path) -> tuple[Any, int]:
         raise InputError(f"a number cannot be read ({error})", path=place(path)) from error
 
 
-def _size(path: Path) -> int:
+def regular_size(path: Path) -> int:
+    """Return the size of a regular file in bytes.
+
+    Raises:
+        InputError: it is missing, unreadable or no regular file.
+    """
     # Asked before opening: opening a named pipe would wait for its writer.
     try:
         status = os.stat(path)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     if stat.S_ISDIR(status.st_mode):
         raise InputError("a directory, expected a file", path=place(path))
     if not stat.S_ISREG(status.st_mode):
@@ -124,9 +129,10 @@ def _read(path: Path, size: int) -> bytes:
         with open(path, "rb") as file:
             return file.read(size)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
-def _unreadable(path: Path, error: OSError | ValueError) -> InputError:
+def unreadable(path: Path, error: OSError | ValueError) -> InputError:
+    """Build the error about a file that the system does not let us read."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return InputError(f"cannot be read ({reason})", path=place(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from rlchecks.errors import InputError, NotARunError
@@ -10,6 +11,7 @@ from rlchecks.readers.aliases import framework
 from rlchecks.readers.files import check_exists, read_head
 from rlchecks.readers.registry import Reader, ReadOptions, reader_named, reader_of
 from rlchecks.readers.search import find_runs
+from rlchecks.readers.source import Source, source_of
 from rlchecks.readers.table_files import SUFFIXES
 from rlchecks.readers.text import listing, place
 from rlchecks.readers.unknown import explain, explain_directory
@@ -20,7 +22,8 @@ def read_run(path: str | Path, *, run_id: str | None = None, columns: Mapping[st
     """Read one training run.
 
     Args:
-        path: a run's output directory, a directory that holds one run, or a log file.
+        path: a run's output directory, a directory that holds one run, or a log file; where there are several runs
+            in it, ``PATH#PART`` is one of them.
         run_id: the id it shall have; by default the slug of its name with eight hexadecimal digits that stay the
             same while the log grows.
         columns: the user's own column to canonical name (those of :data:`rlchecks.metrics.METRICS`, ``step``,
@@ -34,18 +37,24 @@ def read_run(path: str | Path, *, run_id: str | None = None, columns: Mapping[st
         InputError: a file cannot be read.
         UsageError: ``run_id`` or ``columns`` is not usable.
     """
-    source = Path(path)
-    options = ReadOptions(run_id=run_id, columns=dict(columns or {}))
+    source, part = source_of(path)
+    options = ReadOptions(run_id=run_id, columns=dict(columns or {}), part=part)
     framework("table").with_columns(options.columns)
     try:
         check_exists(source)
-        log, reader = _only_run(source, options) if source.is_dir() else (source, _reader(source, options))
-        return reader.read(log, options)
+        (log, one), reader = _only_run(source, options) if source.is_dir() else _file(source, options)
+        if one is not None and not hasattr(reader, "parts"):
+            raise NotARunError(f"one run, so there is no {listing([one])} in it", path=place(log))
+        return reader.read(log, replace(options, part=one))
     except RecursionError as error:
         raise InputError("nested too deeply for a log", path=place(path)) from error
     except OSError as error:
         # What vanishes while it is read.
         raise InputError(f"cannot be read ({error.strerror})", path=place(path)) from error
+
+
+def _file(file: Path, options: ReadOptions) -> tuple[Source, Reader]:
+    return Source(file, options.part), _reader(file, options)
 
 
 def _reader(file: Path, options: ReadOptions) -> Reader:
@@ -59,14 +68,14 @@ def _reader(file: Path, options: ReadOptions) -> Reader:
     return reader
 
 
-def _only_run(directory: Path, options: ReadOptions) -> tuple[Path, Reader]:
+def _only_run(directory: Path, options: ReadOptions) -> tuple[Source, Reader]:
     reader = reader_of(directory, b"")
     if reader is not None:
-        return directory, reader
+        return Source(directory, options.part), reader
     found = find_runs(directory, options.columns)
     name = place(directory)
     if len(found.sources) > 1:
-        names = listing(str(source.relative_to(directory)) for source in found.sources)
+        names = listing(str(Source(path.relative_to(directory), part)) for path, part in found.sources)
         raise NotARunError(f"{len(found.sources)} runs ({names}), expected one", path=name, todo="name one of them")
     if not found.sources:
         faults = [refusal for refusal in found.refused if refusal.kind != "copy"]
@@ -75,9 +84,9 @@ def _only_run(directory: Path, options: ReadOptions) -> tuple[Path, Reader]:
             raise NotARunError(f"no run in it; {first}", path=name)
         raise explain_directory(directory)
     source = found.sources[0]
-    if source.is_file():
-        return source, _reader(source, options)
-    reader = reader_of(source, b"")
+    if source.path.is_file():
+        return source, _reader(source.path, options)
+    reader = reader_of(source.path, b"")
     if reader is None:
-        raise explain_directory(source)
+        raise explain_directory(source.path)
     return source, reader

@@ -34,10 +34,12 @@ class ReadOptions:
     Attributes:
         run_id: the id it shall have.
         columns: logged key to canonical name, for keys that no alias knows.
+        part: which of the runs in a file or directory, as its reader names them; None for the only one.
     """
 
     run_id: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    part: str | None = None
 
 
 class Reader(Protocol):
@@ -47,10 +49,18 @@ class Reader(Protocol):
         name: a short name, unique.
         looks_for: what it recognises, in words, for the error about an unknown file.
 
-    Two methods more are optional. ``opening(path) -> str | None`` returns a text that stays the same while the log
-    of a run grows and that copies of it share, such as its first logged row; it is how copies are found.
-    ``files(path) -> list[Path]`` returns the logs in a run directory, so that none of them is outside of the tree
-    that was to be searched.
+    More is optional:
+
+    - ``suffixes: frozenset[str]``: extensions, in lower case, of the files that may be its; without it every file of
+      a tree is looked at.
+    - ``parts(path) -> list[str]``: the names of the runs in a file or directory that may hold several. ``read`` then
+      gets one of them as ``options.part``, or None for the only one.
+    - ``opening(path, part=None) -> str | None``: a text that stays the same while the log of a run grows and that
+      copies of it share, such as its first logged row; it is how copies are found.
+    - ``files(path) -> list[Path]``: the logs in a run directory, so that none of them is outside of the tree that was
+      to be searched.
+    - ``belongs(directory) -> bool``: whether a directory below a run directory is a part of that run, though it looks
+      like a run itself.
     """
 
     name: str

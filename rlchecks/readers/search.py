@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from rlchecks.readers.copies import find_copies
 from rlchecks.readers.files import check_exists, read_head
 from rlchecks.readers.parquet import is_archived
 from rlchecks.readers.registry import Reader, reader_named, reader_of, readers
+from rlchecks.readers.source import Source
 from rlchecks.readers.table import looks_like_a_log
 from rlchecks.readers.table_files import SUFFIXES, keys_in, peek
 from rlchecks.readers.text import GZIP, place, shown
@@ -45,7 +45,7 @@ class Refusal(NamedTuple):
 class Found(NamedTuple):
     """The runs in a tree: what to read, and what was refused."""
 
-    sources: list[Path]
+    sources: list[Source]
     refused: list[Refusal]
 
 
@@ -90,26 +90,40 @@ def find_runs(path: str | Path, columns: Mapping[str, str] | None = None) -> Fou
 
 
 def _sorted(search: _Search) -> Found:
-    sources: list[Path] = []
-    openings: list[tuple[Path, Reader, str | None]] = []
-    for source, reader in search.found:
-        opening = getattr(reader, "opening", None)
+    sources: list[Source] = []
+    openings: list[tuple[Source, Reader, str | None]] = []
+    for path, reader in search.found:
         try:
-            openings.append((source, reader, opening(source) if opening else None))
+            opened = [(source, reader, _opening(source, reader)) for source in _parts(path, reader)]
         except InputError as error:
-            search.refused.append(_refusal(source, error))
+            search.refused.append(_refusal(path, error))
             continue
-        sources.append(source)
+        openings += opened
+        sources += [source for source, _, _ in opened]
     copies = find_copies(openings)
-    search.refused.extend(Refusal(source, reason, "copy") for source, (_, reason) in copies.items())
+    search.refused.extend(Refusal(source.path, reason, "copy") for source, (_, reason) in copies.items())
     return Found(sorted(source for source in sources if source not in copies), sorted(search.refused))
+
+
+def _parts(path: Path, reader: Reader) -> list[Source]:
+    """List the runs in a file or directory; one that does not name them is one run."""
+    parts = reader.parts(path) if hasattr(reader, "parts") else []
+    return [Source(path, part) for part in parts] if len(parts) > 1 else [Source(path)]
+
+
+def _opening(source: Source, reader: Reader) -> str | None:
+    opening = getattr(reader, "opening", None)
+    if opening is None:
+        return None
+    found: str | None = opening(source.path) if source.part is None else opening(source.path, source.part)
+    return found
 
 
 def _directory(directory: Path, depth: int, inside: Reader | None, search: _Search) -> None:
     """Search a directory; ``inside`` is the reader of the run directory above, if there is one."""
     try:
         own = next((one for one in ([inside] if inside else readers()) if one.detect(directory, b"")), None)
-        if own is not None and (inside is None or not _is_part(directory)):
+        if own is not None and (inside is None or not _belongs(directory, inside)):
             _run_directory(directory, own, search)
     except InputError as error:
         search.refused.append(_refusal(directory, error))
@@ -133,9 +147,9 @@ def _run_directory(directory: Path, reader: Reader, search: _Search) -> None:
     search.found.append((directory, reader))
 
 
-def _is_part(directory: Path) -> bool:
-    # A checkpoint belongs to the run directory above it.
-    return re.fullmatch(r"checkpoint-\d+", directory.name) is not None
+def _belongs(directory: Path, reader: Reader) -> bool:
+    belongs = getattr(reader, "belongs", None)
+    return belongs is not None and bool(belongs(directory))
 
 
 def _entries(directory: Path, search: _Search) -> Iterator[os.DirEntry[str]]:
@@ -171,7 +185,7 @@ def _refusal(source: Path, error: InputError) -> Refusal:
 def _file(path: Path, search: _Search, *, named: bool = False) -> None:
     """Look at a file; ``named``: the user asked for this one, so whatever it is gets an answer."""
     suffix = path.suffix.lower()
-    if not named and suffix not in SUFFIXES and suffix not in _CONSOLE_SUFFIXES and not _third_parties():
+    if not named and not _may_be_a_log(suffix):
         return
     try:
         head = read_head(path)
@@ -195,6 +209,7 @@ def _is_a_lost_log(path: Path, head: bytes) -> bool:
     return looks_like_a_log(path, head) or (suffix in _CONSOLE_SUFFIXES and is_console(head))
 
 
-def _third_parties() -> bool:
-    # Their files may have any extension.
-    return len(readers()) > 2
+def _may_be_a_log(suffix: str) -> bool:
+    if suffix in _CONSOLE_SUFFIXES:
+        return True
+    return any(suffix in one.suffixes if hasattr(one, "suffixes") else True for one in readers())

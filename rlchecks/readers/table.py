@@ -29,6 +29,7 @@ class TableReader:
     """Reads tables whose columns have canonical or known names; see ``[table]`` in ``aliases.toml``."""
 
     name = "table"
+    suffixes = SUFFIXES
     looks_for = "a table (.csv, .tsv, .jsonl, .ndjson, .json, .parquet) with a column for the reward, such as 'reward'"
 
     def detect(self, path: Path, head: bytes) -> bool:
@@ -41,7 +42,7 @@ class TableReader:
             return True
         return not no_steps(keys) and any(recognise(keys, _DEFAULT).is_reward(key) for key in keys)
 
-    def opening(self, path: Path) -> str | None:
+    def opening(self, path: Path, part: str | None = None) -> str | None:
         """See :class:`rlchecks.readers.registry.Reader`; the first row.
 
         Raises:

@@ -32,6 +32,7 @@ class TrlReader:
     """Reads what TRL's GRPO and RLOO trainers of every key generation wrote, and Unsloth's and others' built on it."""
 
     name = "trl"
+    suffixes = frozenset({".json"})
     looks_for = f"a TRL output directory (with {STATE} or checkpoint-*/{STATE}), or a JSON file with log_history"
 
     def detect(self, path: Path, head: bytes) -> bool:
@@ -44,7 +45,11 @@ class TrlReader:
         """See :class:`rlchecks.readers.registry.Reader`."""
         return [state for _, state in state_files(path)]
 
-    def opening(self, path: Path) -> str | None:
+    def belongs(self, directory: Path) -> bool:
+        """See :class:`rlchecks.readers.registry.Reader`; a checkpoint belongs to the run directory above it."""
+        return re.fullmatch(r"checkpoint-\d+", directory.name) is not None
+
+    def opening(self, path: Path, part: str | None = None) -> str | None:
         """See :class:`rlchecks.readers.registry.Reader`; the first logged row.
 
         Raises:

@@ -8,7 +8,7 @@ import pytest
 
 import rlchecks.readers.registry as registry
 from rlchecks.errors import UsageError
-from rlchecks.readers import ReadOptions, find_runs, read_run
+from rlchecks.readers import ReadOptions, Source, find_runs, read_run
 from rlchecks.readers.aliases import framework
 from rlchecks.readers.assemble import Logged, assemble
 from rlchecks.run import RunLog
@@ -48,7 +48,7 @@ def test_a_third_partys_reader_is_asked_before_the_tables(
     path = tmp_path / "a.rewards"
     path.write_text("0.5 0.6")
     assert read_run(path).steps["reward"].to_pylist() == [0.5, 0.6]
-    assert find_runs(tmp_path).sources == [path]
+    assert find_runs(tmp_path).sources == [Source(path)]
     (tmp_path / "a.csv").write_text("0.7")
     assert read_run(tmp_path / "a.csv").steps["reward"].to_pylist() == [0.7]
 

@@ -15,7 +15,7 @@ import pytest
 import rlchecks.readers.search as search
 from rlchecks.archive import Archive
 from rlchecks.errors import InputError, NotARunError
-from rlchecks.readers import find_runs, read_run
+from rlchecks.readers import Source, find_runs, read_run
 from rlchecks.readers.search import Found
 from rlchecks.readers.table import TableReader
 
@@ -29,7 +29,7 @@ def rows_of(count: int, seed: float = 0.0) -> list[dict[str, Any]]:
 
 
 def names(found: Found, tmp_path: Path) -> tuple[list[str], list[tuple[str, str]]]:
-    sources = [str(source.relative_to(tmp_path)) for source in found.sources]
+    sources = [str(source.path.relative_to(tmp_path)) for source in found.sources]
     return sources, [(str(refusal.source.relative_to(tmp_path)), refusal.kind) for refusal in found.refused]
 
 
@@ -55,7 +55,7 @@ def test_output_directories_below_an_output_directory_are_runs(write_state: Writ
 
 def test_a_checkpoint_named_by_the_user_is_a_source(write_state: WriteState) -> None:
     checkpoint = write_state(rows_of(5), "run/checkpoint-5").parent
-    assert find_runs(checkpoint).sources == [checkpoint]
+    assert find_runs(checkpoint).sources == [Source(checkpoint)]
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_copies_of_tables_are_found_too(write: Write, tmp_path: Path) -> None:
 
 def test_a_file_is_its_own_source(write: Write, tmp_path: Path) -> None:
     path = write("a.csv", CSV)
-    assert find_runs(str(path)).sources == [path]
+    assert find_runs(str(path)).sources == [Source(path)]
     found = find_runs(write("notes.md", "hello"))
     assert (found.sources, [refusal.kind for refusal in found.refused]) == ([], ["not_a_run"])
     assert "found text that begins with 'hello'" in found.refused[0].reason
@@ -196,7 +196,7 @@ def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
 def test_hidden_directories_are_passed_over(write: Write, tmp_path: Path) -> None:
     write(".cache/a.csv", CSV)
     assert find_runs(tmp_path) == ([], [])
-    assert find_runs(tmp_path / ".cache").sources == [tmp_path / ".cache" / "a.csv"]
+    assert find_runs(tmp_path / ".cache").sources == [Source(tmp_path / ".cache" / "a.csv")]
 
 
 def test_links_out_of_the_tree_are_not_followed(write: Write, write_state: WriteState, tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_links_to_files_inside_the_tree_are_followed(write: Write, write_state: 
 def test_a_tree_that_is_reached_through_a_link_is_searched(write: Write, tmp_path: Path) -> None:
     write("real/a.csv", CSV)
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert find_runs(tmp_path / "link").sources == [tmp_path / "link" / "a.csv"]
+    assert find_runs(tmp_path / "link").sources == [Source(tmp_path / "link" / "a.csv")]
 
 
 def test_depth_and_number_of_entries_are_bounded(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

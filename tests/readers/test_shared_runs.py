@@ -127,7 +127,7 @@ def test_nan_and_null_stay_apart(trl: Path) -> None:
 
 def test_the_tree_of_runs_holds_each_once(trl: Path) -> None:
     found = find_runs(trl)
-    assert [source.name for source in found.sources] == sorted(RUNS)
+    assert [source.path.name for source in found.sources] == sorted(RUNS)
     assert found.refused == []
 
 
