@@ -21,7 +21,7 @@ from rlchecks.publication import write_text
 from rlchecks.requests import AuditRequest, IngestRequest
 from rlchecks.runner import Runner, shards_of
 from rlchecks.signals import RunFacts
-from rlchecks.signals.compute import METRICS_READ
+from rlchecks.signals.compute import COLUMNS_READ
 from rlchecks.verdict import finding_document
 
 VERSION = 1
@@ -111,7 +111,7 @@ def audit_shard(shard: AuditShard) -> AuditPart:
     damaged: list[Refusal] = []
     runs = archive.runs(shard.run_ids, refused=damaged)
     ids = runs["run_id"].to_pylist()
-    steps = archive.steps(ids, ["run_id", "split", "step", *METRICS_READ], refused=damaged)
+    steps = archive.steps(ids, list(COLUMNS_READ), refused=damaged)
     checks = archive.validation(ids, refused=damaged)
     bad = {one.run_id for one in damaged}
     sound = [row for row in runs.select(_FACTS).to_pylist() if row["run_id"] not in bad]

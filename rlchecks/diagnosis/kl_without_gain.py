@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding
-from rlchecks.diagnosis.patterns import enough_for_trends, reward_up
+from rlchecks.diagnosis.patterns import ONE_SIDED, enough_for_trends, reward_up
 
 CODE = "kl_without_gain"
 
 
 def detect(context: Context) -> list[Finding]:
-    """Find KL that climbs over the second half while the reward is flat, or stopped rising early in the run."""
+    """Find KL that climbs over the second half while the reward no longer improves there.
+
+    A reward that merely cannot be shown to rise is not enough: its rows must show that it rose by little at most, so
+    that noise does not turn a run that still learns into one that drifts.
+    """
     parameters = context.parameters
     climbing = (
         context.at_least("kl_end", parameters.limit(CODE, "min_kl"))
         and context.at_most("kl_late_p", parameters.limit(CODE, "max_p"))
         and context.at_least("kl_late_rise", parameters.limit(CODE, "min_rise"))
     )
-    if not (enough_for_trends(context) and climbing):
+    late, error = context.number("reward_late_fraction"), context.number("reward_late_error")
+    if not (enough_for_trends(context) and climbing) or late is None or error is None:
         return []
-    early_knee = (
-        context.at_most("reward_knee", parameters.limit(CODE, "knee"))
-        and context.at_least("kl_share_after_knee", parameters.limit(CODE, "share_after_knee"))
-        and context.at_most("reward_gain_after_knee", parameters.limit("reward", "min_gain"))
-    )
+    at_most = late + ONE_SIDED * error
+    if late >= parameters.limit("reward", "min_gain") or at_most > parameters.limit(CODE, "largest_gain"):
+        return []
     flat = not reward_up(context)
-    if not (flat or early_knee):
-        return []
     return [
         context.finding(
             CODE,
@@ -34,7 +35,7 @@ def detect(context: Context) -> list[Finding]:
             title=f"KL climbs to {context.show('kl_end')} nats while the reward no longer improves.",
             meaning="The model still changes, no longer for the better: drift without gain.",
             advice="Stop earlier or raise beta; compare the checkpoint where the reward stopped rising.",
-            evidence=("kl_start", "kl_end", "kl_late_trend", "kl_late_p", "reward_gain", "reward_knee"),
+            evidence=("kl_start", "kl_end", "kl_late_trend", "kl_late_p", "reward_late_fraction", "reward_late_error"),
             onset_step=None if flat else context.step("kl_knee_step"),
         )
     ]

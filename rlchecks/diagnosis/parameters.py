@@ -39,7 +39,7 @@ class Parameters:
     """
 
     profile: str
-    tables: Mapping[str, Mapping[str, float | str]]
+    tables: Mapping[str, Mapping[str, float | str | list[str]]]
     warn_above: Mapping[str, float]
     hold_above: Mapping[str, float]
     hold_below: Mapping[str, float]
@@ -48,8 +48,12 @@ class Parameters:
     def limit(self, table: str, key: str) -> float:
         """A number of ``findings.toml``."""
         value = self.tables[table][key]
-        assert not isinstance(value, str)  # the loader has checked it
+        assert isinstance(value, int | float)  # the loader has checked it
         return float(value)
+
+    def words(self, table: str) -> frozenset[str]:
+        """The words of a table of ``findings.toml``, in lower case."""
+        return frozenset(word.lower() for word in self.tables[table]["words"] if isinstance(word, str))
 
     def severity(self, code: str, key: str = "severity") -> Severity:
         """A severity of ``findings.toml``."""
@@ -104,6 +108,9 @@ def _check(path: Path, table: str, key: str, value: object, allowed: set[str]) -
         words = [severity.label for severity in Severity]
         if value not in words:
             raise SuiteError(f"{path}, [{table}] {key}: expected one of {', '.join(words)}, found {value!r}.")
+    elif key == "words":
+        if not isinstance(value, list) or not all(isinstance(word, str) and word for word in value):
+            raise SuiteError(f"{path}, [{table}] {key}: expected a list of words, found {value!r}.")
     elif isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST:
         raise SuiteError(f"{path}, [{table}] {key}: expected a finite number, found {value!r}.")
 

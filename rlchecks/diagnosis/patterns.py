@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 
+ONE_SIDED = 1.645
+"""Standard errors of a one-sided bound at 95 %."""
+
 
 def enough_for_trends(context: Context) -> bool:
     """Whether there are enough rows with a reward for a statement about a trend (the suite's ``n_reward_rows``)."""
@@ -40,6 +43,12 @@ def starved(context: Context) -> bool:
     measured = context.number("zero_std_fraction_late")
     share = measured if measured is not None else context.number("zero_spread_late")
     return enough_for_levels(context) and share is not None and share >= _most(context)
+
+
+def at_ceiling(context: Context) -> bool:
+    """Whether the reward ends near the top of its scale; an inferred top may lie above the real one."""
+    key = "ceiling_inferred" if context.signals.get("scale_basis") == "inferred" else "ceiling"
+    return context.at_least("reward_position_end", context.parameters.limit("starved", key))
 
 
 def trending(context: Context, metric: str, table: str, *, up: bool) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding, Severity
-from rlchecks.diagnosis.patterns import reward_up, starved
+from rlchecks.diagnosis.patterns import at_ceiling, reward_up, starved
 
 
 def detect(context: Context) -> list[Finding]:
     """Find a reward that rose to the ceiling of its scale and left most prompts without a signal."""
-    at_ceiling = context.at_least("reward_position_end", context.parameters.limit("starved", "ceiling"))
-    if not (reward_up(context) and starved(context) and at_ceiling):
+    if not (reward_up(context) and starved(context) and at_ceiling(context)):
         return []
     return [
         context.finding(

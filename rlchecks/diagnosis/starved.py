@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding
-from rlchecks.diagnosis.patterns import reward_up, starved
+from rlchecks.diagnosis.patterns import at_ceiling, reward_up, starved
 
 _EVIDENCE = ("zero_std_fraction_late", "zero_spread_late", "reward_end", "reward_position_end", "scale_basis")
 
@@ -27,7 +27,7 @@ def detect(context: Context) -> list[Finding]:
                 evidence=_EVIDENCE,
             )
         ]
-    if context.at_least("reward_position_end", parameters.limit("starved", "ceiling")):
+    if at_ceiling(context):
         if reward_up(context):
             return []  # it learned its way there: that is `saturated`
         return [

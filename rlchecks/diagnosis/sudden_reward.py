@@ -12,9 +12,10 @@ CODE = "sudden_reward"
 def detect(context: Context) -> list[Finding]:
     """Find a jump that is large on the scale, leads to a high level, and is most of all that the reward ever moved."""
     parameters = context.parameters
+    inferred = context.signals.get("scale_basis") == "inferred"
     jumped = (
         context.at_least("fastest_rise", parameters.limit(CODE, "rise"))
-        and context.at_least("fastest_rise_level", parameters.limit(CODE, "level"))
+        and context.at_least("fastest_rise_level", parameters.limit(CODE, "level_inferred" if inferred else "level"))
         and context.at_least("fastest_rise_share", parameters.limit(CODE, "share"))
         and context.at_least("fastest_rise_score", parameters.limit(CODE, "score"))
     )

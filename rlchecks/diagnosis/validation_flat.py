@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding
-from rlchecks.diagnosis.patterns import reward_up
+from rlchecks.diagnosis.patterns import ONE_SIDED, reward_up
 
 CODE = "validation_flat"
 
 
 def detect(context: Context) -> list[Finding]:
-    """Find checks that stand still, with room to rise, while the training reward rises."""
+    """Find checks that stand still, with room to rise, while the training reward rises.
+
+    Their noise must leave no room for half of the training gain: few or small checks that show nothing say nothing.
+    """
     parameters = context.parameters
     gain, trained = context.number("validation_gain_fraction"), context.number("reward_gain_fraction")
-    if gain is None or trained is None or not reward_up(context):
+    error = context.number("validation_gain_error")
+    if gain is None or trained is None or error is None or not reward_up(context):
         return []
+    small = gain <= parameters.limit(CODE, "max_gain")
+    rising = not small and context.at_most("validation_p", parameters.limit(CODE, "max_p"))
     flat = (
         context.at_least("validation_checks", parameters.limit(CODE, "min_checks"))
         and context.at_most("validation_position_start", parameters.limit(CODE, "max_start"))
-        and gain <= parameters.limit(CODE, "max_gain")
         and gain <= parameters.limit(CODE, "training_ratio") * trained
+        and gain + ONE_SIDED * error <= parameters.limit(CODE, "largest_ratio") * trained
+        and not rising
     )
     if not flat:
         return []

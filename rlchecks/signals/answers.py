@@ -36,6 +36,34 @@ def spread(panel: Panel, limits: Scale) -> dict[str, Floats]:
     }
 
 
+NEARLY_ALL = 0.9
+"""Clipped ratio from which the longest answers can tell whether the length limit really cut them."""
+
+SAME_LENGTH = 1.005
+"""Largest ratio of two rows' longest answers that counts as the same length: rows are means over an interval."""
+
+
+def doubtful(panel: Panel) -> Flags:
+    """Runs, shape ``(R,)``, whose clipped ratio cannot be what it says.
+
+    TRL counts as cut whatever ends with another token than the tokenizer's end token, which is every answer of a
+    model that ends its turns with a token of its own (trl/trainer/grpo_trainer.py; pull request 7039). Answers that
+    were really cut are as long as the limit, so the longest of each step has the same length; here nearly all count
+    as cut, and it has not.
+    """
+    longest = panel.values["max_length"]
+    nearly_all = (panel.values["clipped_ratio"] >= NEARLY_ALL) & np.isfinite(longest)
+    result = np.zeros(len(panel.run_ids), dtype=bool)
+    for run in np.flatnonzero(panel.count(nearly_all) >= np.maximum(5, panel.size / 2)):
+        rows = slice(panel.start[run], panel.start[run] + panel.size[run])
+        lengths = longest[rows][nearly_all[rows]]
+        # The limit may change when a run is resumed; that is two lengths, each of many rows.
+        middle = np.median(lengths)
+        same = (lengths <= middle * SAME_LENGTH) & (lengths * SAME_LENGTH >= middle)
+        result[run] = same.mean() < 0.5
+    return result
+
+
 def cut(panel: Panel) -> dict[str, Floats]:
     """Signals of the share of cut answers; arrays of shape ``(R,)``."""
     start, late = panel.windows("clipped_ratio", WINDOW)
@@ -96,13 +124,28 @@ def divergence(panel: Panel, reward_knee: Floats) -> dict[str, Floats]:
 def stability(panel: Panel) -> dict[str, Floats]:
     """Signals of entropy and gradient; arrays of shape ``(R,)``."""
     start, end = panel.windows("entropy", WINDOW)
+    blocks = panel.block_means("entropy")
     gradient = panel.values["grad_norm"]
     return {
         "entropy_start": start,
         "entropy_end": end,
         "entropy_growth": divide(end, start),
+        "entropy_ordering": ordering(blocks, WINDOW),
+        "entropy_floor_step": _floor_step(blocks, start, panel),
         "zero_gradient_late": _late_share(panel, np.where(np.isfinite(gradient), gradient == 0, np.nan)),
     }
+
+
+def _floor_step(blocks: Floats, start: Floats, panel: Panel) -> Floats:
+    """Step from which the smoothed series stays within a tenth of its early mean; NaN if it ends above."""
+    valid = np.isfinite(blocks)
+    high = valid & (smooth(blocks) > 0.1 * start[:, None])
+    index = np.arange(blocks.shape[1])
+    last_high = np.where(high, index, -1).max(axis=1, initial=-1)
+    last = np.where(valid, index, -1).max(axis=1, initial=-1)
+    at = np.minimum(last_high + 1, blocks.shape[1] - 1)
+    step = panel.block_steps()[np.arange(len(blocks)), at]
+    return np.where((last_high < last) & (last_high >= 0) & (step >= 0), step, np.nan)
 
 
 def _onset(blocks: Floats, panel: Panel) -> tuple[Floats, Floats]:

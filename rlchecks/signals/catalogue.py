@@ -56,6 +56,8 @@ _SIGNALS = (
     Signal("reward_ordering", "fraction", "share of early-late pairs of blocks in which the late one is higher"),
     Signal("reward_late_trend", "reward", "change over the second half by a line through its blocks"),
     Signal("reward_late_p", "p-value", "two-sided p of that line"),
+    Signal("reward_late_fraction", "fraction", "that change over the scale"),
+    Signal("reward_late_error", "fraction", "its standard error, effective sample size for autocorrelation"),
     Signal("reward_knee", "fraction", "position at which the rise ends: best a + b min(time, k)"),
     Signal("reward_gain_after_knee", "fraction", "late mean - mean of the blocks at the knee, over the scale"),
     Signal("fastest_rise", "fraction", "largest difference of adjacent windows (6 % of the run, at least 3 rows)"),
@@ -63,6 +65,13 @@ _SIGNALS = (
     Signal("fastest_rise_level", "fraction", "median reward from there to the end, on the scale"),
     Signal("fastest_rise_share", "fraction", "that difference over the range of all window means"),
     Signal("fastest_rise_score", "std errors", "that difference over its standard error, from neighbouring rows"),
+    # Reward functions: which of them the total follows.
+    Signal("reward_functions", "functions", "reward functions that are logged", "integer"),
+    Signal("top_function", "", "the reward function that brings most of the gain", "text"),
+    Signal("top_function_gain", "fraction", "its fitted weight times its own gain, over the scale of the total"),
+    Signal("other_functions_gain", "fraction", "the same, summed over all other functions"),
+    Signal("other_functions_best", "fraction", "the same, the largest of the other functions"),
+    Signal("other_functions_ordering", "fraction", "the largest ordering of another function, early against late"),
     # Spread: is there anything to learn from?
     Signal("reward_std_start", "reward", "early mean of the logged spread"),
     Signal("reward_std_late", "reward", "late mean of the logged spread"),
@@ -72,7 +81,8 @@ _SIGNALS = (
     Signal("zero_std_fraction_peak", "fraction", "largest block mean of that share"),
     Signal("one_group_per_step", "", "the share is only ever 0 or 1, on 5 rows or more", "flag"),
     # Cut answers.
-    Signal("clipped_ratio_start", "fraction", "early mean"),
+    Signal("clipped_ratio_doubtful", "", "nearly all count as cut, and the longest answers differ in length", "flag"),
+    Signal("clipped_ratio_start", "fraction", "early mean; null if doubtful"),
     Signal("clipped_ratio_late", "fraction", "late mean"),
     Signal("clipped_ratio_peak", "fraction", "largest block mean"),
     # Length.
@@ -104,6 +114,8 @@ _SIGNALS = (
     Signal("entropy_start", "nats", "early mean"),
     Signal("entropy_end", "nats", "late mean"),
     Signal("entropy_growth", "ratio", "late mean over early mean"),
+    Signal("entropy_ordering", "fraction", "share of early-late pairs of blocks in which the late one is higher"),
+    Signal("entropy_floor_step", "step", "first step from which it stays under a tenth of its start", "integer"),
     Signal("zero_gradient_late", "fraction", "share of late rows whose gradient norm is exactly 0"),
     # Validation during training.
     Signal("validation_checks", "checks", "validation checks with a finite mean", "integer"),
@@ -117,7 +129,10 @@ _SIGNALS = (
     Signal("validation_noise", "reward", "noise of one check: median absolute second difference, as a std"),
     Signal("validation_best", "reward", "highest mean of a check"),
     Signal("validation_best_step", "step", "step of the highest mean", "integer"),
-    Signal("validation_stop_step", "step", "first check within one noise of the best", "integer"),
+    Signal("validation_gain_error", "fraction", "standard error of that gain over the scale, from that noise"),
+    Signal("validation_stop_step", "step", "check at which the rise ends: best a + b min(step, k)", "integer"),
+    Signal("validation_stop_low", "step", "earliest check at which it may have ended, at 95 %", "integer"),
+    Signal("validation_stop_high", "step", "latest check at which it may have ended, at 95 %", "integer"),
     Signal("validation_at_top_at_start", "questions", "questions at the scale's top at the first check", "integer"),
 )
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from rlchecks.metrics import METRICS
 from rlchecks.schema import VALIDATION
-from rlchecks.signals import answers, finite, reward, validation
+from rlchecks.signals import answers, components, finite, reward, validation
 from rlchecks.signals.arrays import Flags, Floats, Integers, divide
 from rlchecks.signals.catalogue import SIGNALS, Kind
 from rlchecks.signals.panel import Panel
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 Value = float | int | bool | str | None
 
 METRICS_READ = tuple(METRICS)
-"""The columns of the ``steps`` table that the signals need: every canonical metric, for literal NaN and infinity."""
+"""The metrics that the signals need: every canonical one, for literal NaN and infinity."""
+
+COLUMNS_READ = ("run_id", "split", "step", *METRICS_READ, "extra")
+"""The columns of the ``steps`` table that the signals need; ``extra`` holds the reward functions."""
 
 _ANSWERS = ("reward", "reward_std", "zero_std_fraction", "clipped_ratio", "mean_length", "kl", "entropy")
 _TYPES: dict[Kind, pa.DataType] = {
@@ -99,11 +102,15 @@ def compute(steps: pa.Table, facts: Sequence[RunFacts], checks: pa.Table | None 
     # Where no reward was scored, TRL logs a zero-std fraction of 0.0 in its place.
     scored = np.isfinite(sound.values["reward"])
     sound.values["zero_std_fraction"] = np.where(scored, sound.values["zero_std_fraction"], np.nan)
+    doubtful = answers.doubtful(sound)
+    sound.values["clipped_ratio"] = np.where(doubtful[sound.run], np.nan, sound.values["clipped_ratio"])
+    columns["clipped_ratio_doubtful"] = doubtful.astype(np.float64)
     limits = reward.scale(sound, [fact.reward_range for fact in facts])
     columns["n_reward_rows"] = sound.count(scored)
     columns |= {"scale_low": limits.low, "scale_high": limits.high, "scale_basis": list(limits.basis)}
     rewards = reward.signals(sound, limits)
     columns |= rewards
+    columns |= components.signals(steps, run_ids, limits)
     columns |= answers.spread(sound, limits)
     columns |= answers.cut(sound)
     columns |= answers.length(sound, limits, rewards["reward_end"])

@@ -96,6 +96,8 @@ def signals(panel: Panel, limits: Scale) -> dict[str, Floats]:
         "reward_ordering": ordering(blocks, WINDOW),
         "reward_late_trend": late.slope / 2,
         "reward_late_p": late.p,
+        "reward_late_fraction": late.slope / 2 / limits.width,
+        "reward_late_error": late.error / 2 / limits.width,
         "reward_knee": turn,
         "reward_gain_after_knee": (end - level_at(blocks, turn)) / limits.width,
     } | _fastest_rise(panel, limits)

@@ -32,12 +32,14 @@ class Trend(NamedTuple):
         p: two-sided p-value of the slope with the effective number of blocks; NaN if undefined.
         rho: lag-1 autocorrelation of the residuals that was used, 0 to 0.9.
         n: number of blocks with a value.
+        error: standard error of the slope with the effective number of blocks; NaN where p is.
     """
 
     slope: Floats
     p: Floats
     rho: Floats
     n: Floats
+    error: Floats
 
 
 @may_overflow()
@@ -75,7 +77,13 @@ def linear(series: Floats) -> Trend:
     p = np.where(exact, np.where(np.abs(centred).max(axis=1, initial=0.0) == 0.0, 1.0, 0.0), p)
     defined = (n >= 4) & (effective > 2) & np.isfinite(total)
     nan = np.nan
-    return Trend(np.where(n >= 2, slope, nan), np.where(defined, p, nan), np.where(n >= 4, rho, nan), n)
+    return Trend(
+        np.where(n >= 2, slope, nan),
+        np.where(defined, p, nan),
+        np.where(n >= 4, rho, nan),
+        n,
+        np.where(defined, np.where(exact, 0.0, error), nan),
+    )
 
 
 @may_overflow()

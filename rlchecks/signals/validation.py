@@ -11,6 +11,9 @@ import pyarrow.compute as pc
 from rlchecks.signals.arrays import Floats
 from rlchecks.signals.trend import mann_kendall, may_overflow
 
+_FEWEST_FOR_STOP = 5
+"""Checks from which the end of a rise can be dated: three parameters, and two degrees of freedom for the noise."""
+
 Value = float | int | str | None
 
 _AT_TOP = 0.999
@@ -88,11 +91,42 @@ def _one_run(rows: list[tuple[int, str | None, float]], low: float, width: float
             "validation_gain": gain,
             "validation_noise": noise,
             "validation_p": trend.p if np.isfinite(trend.p) else None,
-            "validation_stop_step": steps[int(np.argmax(series >= series[best] - noise))],
         }
         if np.isfinite(width) and width > 0:
             result["validation_gain_fraction"] = gain / width
+            result["validation_gain_error"] = noise * float(np.sqrt(2 / third)) / width
+    if n >= _FEWEST_FOR_STOP:
+        result |= _stop(np.array(steps, dtype=np.float64), series)
     return result
+
+
+def _stop(steps: Floats, series: Floats) -> dict[str, Value]:
+    """Fit a rise that ends at some check and stays: ``a + b min(step, k)``, by least squares over all ``k``.
+
+    The interval holds every ``k`` whose sum of squares is within ``t²`` residual variances of the smallest one, ``t``
+    the two-sided 95 % quantile with ``n - 3`` degrees of freedom: the likelihood interval of a change point with a
+    continuous mean (Feder 1975, Annals of Statistics 3:49). That the rise has ended is shown if the interval leaves
+    out the last check.
+    """
+    from scipy.special import stdtrit
+
+    n = len(series)
+    hinge = np.minimum(steps[None, :], steps[1:, None])
+    centred = hinge - hinge.mean(axis=1, keepdims=True)
+    y = series - series.mean()
+    slope = (centred @ y) / (centred**2).sum(axis=1)
+    squares = (y**2).sum() - slope**2 * (centred**2).sum(axis=1)
+    squares = np.where(slope > 0, np.maximum(squares, 0.0), np.inf)
+    best = int(np.argmin(squares))
+    if not np.isfinite(squares[best]):
+        return {}
+    variance = squares[best] / (n - 3)
+    within = np.flatnonzero(squares <= squares[best] + variance * float(stdtrit(n - 3, 0.975)) ** 2)
+    return {
+        "validation_stop_step": int(steps[1 + best]),
+        "validation_stop_low": int(steps[1 + within[0]]),
+        "validation_stop_high": int(steps[1 + within[-1]]),
+    }
 
 
 _NAMES = (
@@ -107,6 +141,9 @@ _NAMES = (
     "validation_noise",
     "validation_best",
     "validation_best_step",
+    "validation_gain_error",
     "validation_stop_step",
+    "validation_stop_low",
+    "validation_stop_high",
     "validation_at_top_at_start",
 )

@@ -226,12 +226,22 @@ def test_validation_of_one_grader_is_not_the_total(signals_of: Signals) -> None:
     assert signals_of(reward=[0.5] * 20, checks=table)["validation_checks"] == 0
 
 
-def test_validation_stops_improving_within_the_noise_of_one_check(signals_of: Signals) -> None:
+def test_the_end_of_a_rise_of_validation_is_dated_with_an_interval(signals_of: Signals) -> None:
     series = [0.1, 0.4, 0.7, 0.8, 0.79, 0.81, 0.8, 0.79, 0.805]
     table = checks(*((10 * step, None, score) for step, score in enumerate(series)))
     row = signals_of(reward=[0.5] * 80, checks=table)
     assert row["validation_best_step"] == 50
-    assert row["validation_stop_step"] == 30
+    # The third check is the first that the line through the rise can have ended at.
+    assert row["validation_stop_low"] == row["validation_stop_step"] == 20
+    assert row["validation_stop_high"] == 30
+
+
+def test_a_rise_of_validation_to_the_end_has_not_ended(signals_of: Signals) -> None:
+    noise = np.random.default_rng(3).normal(0, 0.02, 12)
+    table = checks(*((10 * step, None, 0.1 + 0.05 * step + noise[step]) for step in range(12)))
+    assert signals_of(reward=[0.5] * 80, checks=table)["validation_stop_high"] == 110
+    falling = checks(*((10 * step, None, 0.9 - 0.05 * step) for step in range(12)))
+    assert signals_of(reward=[0.5] * 80, checks=falling)["validation_stop_step"] is None
 
 
 def run_of(length: int, seed: int) -> dict[str, list[float]]:
