@@ -22,6 +22,9 @@ LEARNED = frozenset({"learning", "no_trend", "inconclusive", "saturated", "lengt
 RISE = 0.05
 """Smallest rise of the reward, as a share of its scale, that is taken for one; the floor of what must be found."""
 
+SLIGHT = 0.02
+"""True gain, as a share of the scale, under which saying that the run learned is wrong."""
+
 SCORE = 4.0
 """Standard errors by which the late fifth of the rows must lie above the early fifth before a rise must be found: at
 a two-sided 5 % and a power of 95 % a plain comparison of two means needs 3.6."""
@@ -175,14 +178,14 @@ def gain_shown(log: Log, setting: Setting) -> tuple[float, float]:
 
 
 def stall_shown(log: Log, setting: Setting) -> bool:
-    """Whether the rows of the second half can show that the reward rose by less than .08 of its scale there.
+    """Whether the rows of the second half can show that the reward rose by less than .15 of its scale there.
 
     A line through ``n`` rows tells the change over them with a standard error of ``noise * sqrt(12 / n)``; the bound
     must hold at 95 %, with a power of 95 %.
     """
     rho = setting.rho**setting.every if setting.wander else 0.0
     error = log.noise / scale_width(log, setting) * np.sqrt(12 / (len(log.step) / 2) * (1 + rho) / (1 - rho))
-    return bool(2 * 1.645 * error <= 0.08)
+    return bool(2 * 1.645 * error <= 0.15)
 
 
 def finish(
@@ -199,9 +202,10 @@ def finish(
 ) -> Run:
     """Log the run; ``by_gain``: what must be found needs a rise of the reward that can be shown."""
     log = log_of(policy, setting, rng)
-    gain, least = gain_shown(log, setting) if by_gain else (0.0, 0.0)
+    gain, least = gain_shown(log, setting)
+    described = LEARNED if gain >= SLIGHT else LEARNED - {"learning"}
     steps = {code: max(1, round(share * setting.steps)) for code, share in (onset or {}).items()}
-    truth = Truth(frozenset(must), LEARNED | set(may), not by_gain or gain >= least, steps, gain, least)
+    truth = Truth(frozenset(must), described | set(may), not by_gain or gain >= least, steps, gain, least)
     return Run(name, log, setting, truth, **rest)
 
 

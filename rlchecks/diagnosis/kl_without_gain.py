@@ -17,7 +17,7 @@ def detect(context: Context) -> list[Finding]:
     """
     parameters = context.parameters
     climbing = (
-        context.at_least("kl_end", parameters.limit(CODE, "min_kl"))
+        context.at_least("kl_late_trend", parameters.limit(CODE, "min_rise_nats"))
         and context.at_most("kl_late_p", parameters.limit(CODE, "max_p"))
         and context.at_least("kl_late_rise", parameters.limit(CODE, "min_rise"))
     )
