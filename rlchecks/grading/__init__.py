@@ -1,0 +1,10 @@
+"""What does the grader pay for? From the answers that a run logged, prompt by prompt.
+
+what_it_pays(completions)   how the score depends on the answers' features within the groups of one prompt
+"""
+
+from __future__ import annotations
+
+from rlchecks.grading.pays import Payment, what_it_pays
+
+__all__ = ["Payment", "what_it_pays"]
