@@ -188,11 +188,11 @@ def _column(feature: Feature, answers: _Answers) -> Floats:
 def _answers(completions: pa.Table) -> _Answers | None:
     table = completions.filter(pc.equal(completions["split"], "train"))
     table = table.filter(pc.and_(pc.is_valid(table["prompt"]), pc.is_valid(table["completion"])))
-    # In full, so that sums do not depend on the order of the log.
-    order = [(name, "ascending") for name in ("step", "prompt", "completion", "advantage")]
-    table = table.take(pc.sort_indices(table, order))
+    table = table.take(pc.sort_indices(table, [(name, "ascending") for name in ("step", "prompt", "completion")]))
     table = table.slice(max(0, table.num_rows - MOST_ANSWERS))
     rows = table.select(["step", "prompt", "completion", "rewards", "extra_text"]).to_pylist()
+    # In full, so that sums do not depend on the order of the log.
+    rows.sort(key=lambda row: (row["step"], row["prompt"], row["completion"], repr(row["rewards"])))
     if not rows:
         return None
     names = sorted({name for row in rows for name, _ in row["rewards"] or ()})
