@@ -17,7 +17,7 @@ FIND_PYTHON = for python in $(PYTHON) python3.11 python3 python3.12 python3.13; 
 .PHONY: help demo test lint format bench lock clean
 
 help:
-	@echo "make demo    gate the example run: training looks fine, the held-out evaluation says otherwise"
+	@echo "make demo    gate the example run: its reward doubles, and the held-out evaluation says that it got worse"
 	@echo "make test    run the tests"
 	@echo "make lint    check style and types"
 	@echo "make format  apply the style"

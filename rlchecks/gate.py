@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from rlchecks import publication, stages, suites, verdict
+from rlchecks import grading, publication, stages, suites, verdict
 from rlchecks.archive import Archive
 from rlchecks.belonging import belonging
 from rlchecks.checkpoint import Checkpoint, candidate_checkpoint, checkpoint_identity
@@ -91,7 +91,8 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
         training_prompts_share=_share_seen(run),
     )
     comparison = runner.call(stages.compare_heldout, rows, question)
-    findings = _with_hacking(training.findings, comparison, rules)
+    paid = grading.payments(run, names.candidate_step)
+    findings = grading.support(_with_hacking(training.findings, comparison, rules), paid)
     subject, words = belonging(run, request.run, names.candidate, names.candidate_step, checkpoint is not None)
     table = stages.evidence_of(comparison.evidence, findings, rules.promotion, subject)
     checks = runner.call(stages.check, rules, training, table)
@@ -119,6 +120,7 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
             observed={**comparison.observed, **words},
             signals=training.row,
             not_measured=_not_measured(run),
+            grader_pays=grading.documents(paid),
         ),
         _provenance(request, run, rows, rules),
     )

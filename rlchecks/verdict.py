@@ -60,6 +60,7 @@ class Evidence:
         observed: evidence column to the sentence that says what was observed.
         signals: the run's row of signals.
         not_measured: canonical metrics that the run did not log.
+        grader_pays: what the training graders pay for, one mapping for each function and feature.
     """
 
     checks: Sequence[Check]
@@ -68,6 +69,7 @@ class Evidence:
     observed: Mapping[str, str] = field(default_factory=dict)
     signals: Mapping[str, Any] = field(default_factory=dict)
     not_measured: Sequence[str] = ()
+    grader_pays: Sequence[Mapping[str, Any]] = ()
 
 
 def decide(checks: Iterable[Check]) -> str:
@@ -109,6 +111,7 @@ def document(subject: Subject, evidence: Evidence, provenance: Mapping[str, Any]
         "checks": [_check_document(check) for check in evidence.checks],
         "signals": dict(evidence.signals),
         "not_measured": list(evidence.not_measured),
+        "grader_pays": [dict(payment) for payment in evidence.grader_pays],
         "override": None,
         "orchestrator": "local",
         "provenance": dict(provenance) | {"rlchecks": __version__},

@@ -53,7 +53,9 @@ class Parameters:
 
     def words(self, table: str) -> frozenset[str]:
         """The words of a table of ``findings.toml``, in lower case."""
-        return frozenset(word.lower() for word in self.tables[table]["words"] if isinstance(word, str))
+        words = self.tables[table]["words"]
+        assert isinstance(words, list)  # the loader has checked it
+        return frozenset(word.lower() for word in words)
 
     def severity(self, code: str, key: str = "severity") -> Severity:
         """A severity of ``findings.toml``."""

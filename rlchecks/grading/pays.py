@@ -18,6 +18,9 @@ CONFIDENCE = 0.95
 MOST_ANSWERS = 20_000
 """Answers that are looked at; of more, those of the last steps: what the grader pays for now is what counts."""
 
+MOST_CHARACTERS = 5_000_000
+"""Characters of answers that are looked at, a second or two of work; of more, those of the last steps."""
+
 _SHORT = 100.0
 """Median length in characters under which answers are short."""
 
@@ -190,6 +193,9 @@ def _answers(completions: pa.Table) -> _Answers | None:
     table = table.filter(pc.and_(pc.is_valid(table["prompt"]), pc.is_valid(table["completion"])))
     table = table.take(pc.sort_indices(table, [(name, "ascending") for name in ("step", "prompt", "completion")]))
     table = table.slice(max(0, table.num_rows - MOST_ANSWERS))
+    sizes = pc.utf8_length(table["completion"]).to_numpy()
+    fitting = int((np.cumsum(sizes[::-1]) <= MOST_CHARACTERS).sum())
+    table = table.slice(table.num_rows - fitting)
     rows = table.select(["step", "prompt", "completion", "rewards", "extra_text"]).to_pylist()
     # In full, so that sums do not depend on the order of the log.
     rows.sort(key=lambda row: (row["step"], row["prompt"], row["completion"], repr(row["rewards"])))

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from jinja2 import Environment, PackageLoader, Template
 from markupsafe import Markup
 
-from rlchecks.report import answers, comparison, heldout, panels, summary
+from rlchecks.report import answers, comparison, heldout, panels, payments, summary
 from rlchecks.report import format as fmt
 from rlchecks.report.inert import block, line
 from rlchecks.report.onsets import Onset
@@ -67,6 +67,8 @@ def render(document: Mapping[str, Any], run: RunLog, signals: Signals) -> str:
         not_measured=[fmt.label(name) for name in _texts(document.get("not_measured")) if name not in _DRAWN],
         remarks=summary.remarks(document),
         answers=answers.best_scored(run),
+        payments=payments.rows(document),
+        shown=payments.examples(document),
         graders=[summary.name_of(grader) for grader in _texts(document.get("graders"))],
         parts=comparison.parts(document),
         whisker=heldout.differences(document),
