@@ -1,0 +1,59 @@
+"""The settings of a run that trackers keep beside its metrics, such as Hugging Face's training arguments, as facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rlchecks.readers.steps import MAX_STEP
+from rlchecks.readers.text import clean
+from rlchecks.readers.values import to_count, to_text
+
+_NAMES = (
+    "beta",
+    "num_generations",
+    "max_completion_length",
+    "scale_rewards",
+    "loss_type",
+    "num_iterations",
+    "temperature",
+    "logging_steps",
+    "eval_steps",
+    "save_steps",
+    "num_train_epochs",
+    "transformers_version",
+)
+_PLANNED = "max_steps"
+# MLflow keeps str() of whatever was set.
+_PYTHON = {"True": "true", "False": "false"}
+_NONE = "None"
+
+NAMES = (*_NAMES, _PLANNED)
+"""The settings that are used."""
+
+
+class Settings(NamedTuple):
+    """What the settings tell.
+
+    Attributes:
+        facts: setting to value as text.
+        planned_steps: steps the run was configured for; None if it was configured for epochs.
+    """
+
+    facts: dict[str, str]
+    planned_steps: int | None
+
+
+def settings(config: Mapping[str, object]) -> Settings:
+    """Pick the settings that matter from a run's configuration; what is unset, a list or an object is left out.
+
+    Args:
+        config: setting to value as the tracker has it.
+    """
+    facts = {}
+    for name in _NAMES:
+        value = config.get(name)
+        if value is not None and value != _NONE and not isinstance(value, (dict, list)):
+            text = to_text(value)
+            facts[name] = clean(_PYTHON.get(text, text))
+    return Settings(facts, to_count(config.get(_PLANNED), MAX_STEP) or None)
