@@ -6,22 +6,38 @@ import re
 from pathlib import Path
 
 from rlchecks.errors import NotARunError
+from rlchecks.readers.console_failure import last_error
 from rlchecks.readers.parquet import is_archived
-from rlchecks.readers.registry import readers
-from rlchecks.readers.table_files import keys_in, peek
+from rlchecks.readers.registry import may_read, readers
+from rlchecks.readers.table import no_steps
+from rlchecks.readers.table_files import SUFFIXES, keys_in, peek
 from rlchecks.readers.text import GZIP, UTF16_MARKS, listing, place, shown
 
-# A step as trainers print it: a dictionary with the reward, or verl's line.
-_CONSOLE = re.compile(rb"""['"]reward['"]\s*:|\bstep:\d+ - """)
+# What only programs that train print: a step, or the names of what trains.
+_CONSOLE = re.compile(
+    rb"""['"]reward['"]\s*:|\bstep:\d+ - |actor_rollout_ref|\b(?:GRPO|RLOO|PPO)(?:Config|Trainer)\b"""
+    rb"""|\((?:TaskRunner|main_task|WorkerDict)[^)\n]{0,80} pid=\d+"""
+)
+_LONGEST_ERROR = 200
+_SUFFIXES = frozenset({".log", ".out", ".txt", ".err"})
+
+# Of more formats that a file might be the names alone are given.
+_MOST_DESCRIBED = 3
 
 
 def is_console(head: bytes) -> bool:
-    """Whether a file begins like the console output of a training run."""
+    """Whether a file begins like the console output of a training run, be there a logged step in it or not."""
     return _CONSOLE.search(head) is not None
 
 
-def explain(path: Path, head: bytes) -> NotARunError:
-    """Build the error about a file without a reader."""
+def explain(path: Path, head: bytes, *, brief: bool = False) -> NotARunError:
+    """Build the error about a file without a reader.
+
+    Args:
+        path: the file.
+        head: its beginning.
+        brief: leave out what would have been understood; for one of many files that nobody named.
+    """
     if head.startswith(GZIP):
         return NotARunError("the file is compressed with gzip", path=place(path), todo="decompress it first")
     if head.startswith(UTF16_MARKS):
@@ -29,32 +45,45 @@ def explain(path: Path, head: bytes) -> NotARunError:
     if is_archived(path, head):
         problem = "a table of an rlchecks archive, which was made from logs and is none itself"
         return NotARunError(problem, path=place(path), todo="name the run by its id instead")
+    keys = keys_in(peek(path, head))
+    if keys and (reason := no_steps(keys)):
+        return NotARunError(reason, path=place(path))
     found = f"no training log that is known: found {_what_it_is(path, head)}"
     todo = None
-    if keys_in(peek(path, head)):
+    if keys and path.suffix.lower() in SUFFIXES:
         todo = "if it is a table of training steps, say which column is the reward: --column OWN=reward"
-    return NotARunError(f"{found}; looked for {_sought()}", path=place(path), todo=todo)
+    sought = "" if brief else f"; looked for {_sought(path.name)}"
+    return NotARunError(f"{found}{sought}", path=place(path), todo=todo)
 
 
 def explain_directory(path: Path) -> NotARunError:
     """Build the error about a directory without any log."""
-    return NotARunError(f"no training log in it; looked for {_sought()}", path=place(path))
+    return NotARunError(f"no training log in it; looked for {_names()}", path=place(path))
 
 
-def _sought() -> str:
-    return "; ".join(reader.looks_for for reader in readers())
+def _sought(name: str) -> str:
+    wanted = [reader.looks_for for reader in readers() if may_read(reader, name)]
+    return "; ".join(wanted) if 0 < len(wanted) <= _MOST_DESCRIBED else _names()
+
+
+def _names() -> str:
+    return f"the formats {', '.join(reader.name for reader in readers())}"
 
 
 def _what_it_is(path: Path, head: bytes) -> str:
     if not head:
         return "an empty file"
+    if path.suffix.lower() == ".ipynb":
+        return "a notebook without a logged step in its outputs"
     keys = keys_in(peek(path, head))
     if keys:
         return f"rows with {listing(keys)}"
-    if is_console(head):
-        return "console output of a training run"
     text = head.decode("utf-8-sig", "replace")
     if sum(letter.isprintable() or letter.isspace() for letter in text) < 0.9 * len(text):
         return f"binary data that begins with {shown(repr(head[:8]))}"
+    if path.suffix.lower() in _SUFFIXES and (error := last_error(path)):
+        return f"text without a logged step, whose last error is {shown(error, _LONGEST_ERROR)}"
+    if is_console(head):
+        return "console output of a training run without a logged step"
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return f"text that begins with {shown(line)}" if line else "blank lines"
