@@ -130,12 +130,14 @@ def _documents(damaged: Sequence[Refusal]) -> list[dict[str, str]]:
 
 
 def _run_facts(row: Mapping[str, Any]) -> RunFacts:
+    known = dict(row["facts"] or ())
     return RunFacts(
         row["run_id"],
         row["last_step"],
         row["planned_steps"],
         row["repeated_steps"] or 0,
-        unreadable=dict(row["facts"] or ()).get("metrics_unreadable"),
+        unreadable=known.get("metrics_unreadable"),
+        kl_semantics=known.get("kl_semantics"),
     )
 
 

@@ -43,6 +43,12 @@ Columns_ = Annotated[
     list[str] | None,
     typer.Option("--column", metavar="OWN=NAME", help="Your log's column OWN is the metric NAME, such as reward."),
 ]
+HeldoutColumns_ = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--heldout-column", metavar="OWN=NAME", help="Your results' column OWN is NAME, such as question_id or score."
+    ),
+]
 Local_ = Annotated[bool, typer.Option("--local", help="Plain function calls, recorded in no orchestrator.")]
 Json_ = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
 Workers_ = Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one a core.")]
@@ -53,7 +59,12 @@ Paths_ = Annotated[list[str], typer.Argument(metavar="PATH ...", help="Logs, run
 def gate(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run's log or directory, or the id of an archived run.")],
     heldout: Annotated[
-        list[str], typer.Option("--heldout", metavar="FILE", help="Held-out results (JSONL, CSV, Parquet); repeatable.")
+        list[str],
+        typer.Option(
+            "--heldout",
+            metavar="[NAME=]PATH",
+            help="Held-out results: rows or evaluation logs, of the checkpoint NAME; repeatable.",
+        ),
     ],
     baseline: Annotated[
         str | None, typer.Option(help="Checkpoint of the starting model; default: the earliest.")
@@ -83,6 +94,7 @@ def gate(
     promote: Annotated[str | None, typer.Option(metavar="DIR", help="Record the promotion here.")] = None,
     run_id: Annotated[str | None, typer.Option(metavar="ID", help="Id of the run in the archive.")] = None,
     columns: Columns_ = None,
+    heldout_columns: HeldoutColumns_ = None,
     archive: Archive_ = ARCHIVE,
     reports: Reports_ = REPORTS,
     expectations: Expectations_ = None,
@@ -109,6 +121,7 @@ def gate(
         promote=promote,
         run_id=run_id,
         columns=_columns(columns),
+        heldout_columns=_columns(heldout_columns, "--heldout-column", "id=question_id"),
         archive=archive,
         reports=reports,
         expectations=expectations,
@@ -252,7 +265,8 @@ def plan(
     margin: Annotated[float, typer.Option("--margin", metavar="M", help="Loss to be excluded, such as 0.02.")] = 0.0,
     gain: Annotated[float, typer.Option("--gain", metavar="G", help="Gain that is expected, such as 0.05.")] = 0.0,
     pilot: Annotated[
-        list[str] | None, typer.Option("--pilot", metavar="FILE", help="Held-out results of a pilot; repeatable.")
+        list[str] | None,
+        typer.Option("--pilot", metavar="[NAME=]PATH", help="Held-out results of a pilot; repeatable."),
     ] = None,
     baseline: Annotated[str | None, typer.Option(metavar="NAME", help="The starting model in the pilot.")] = None,
     candidate: Annotated[str | None, typer.Option(metavar="NAME", help="The other checkpoint in the pilot.")] = None,
@@ -391,12 +405,12 @@ def _finish(document: Mapping[str, Any], as_json: bool, view: str, problem: Exce
     return code
 
 
-def _columns(pairs: list[str] | None) -> dict[str, str]:
+def _columns(pairs: list[str] | None, option: str = "--column", example: str = "mean_score=reward") -> dict[str, str]:
     columns: dict[str, str] = {}
     for pair in pairs or ():
         own, separator, name = pair.rpartition("=")
         if not separator or not own or not name:
-            raise UsageError(f"--column {pair}: expected OWN=NAME, such as mean_score=reward.")
+            raise UsageError(f"{option} {pair}: expected OWN=NAME, such as {example}.")
         columns[own] = name
     return columns
 

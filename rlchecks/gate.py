@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from rlchecks import grading, publication, stages, suites, verdict
 from rlchecks.archive import Archive
 from rlchecks.belonging import belonging
 from rlchecks.checkpoint import Checkpoint, candidate_checkpoint, checkpoint_identity
-from rlchecks.diagnosis import Finding, reward_hacking
+from rlchecks.diagnosis import Finding, earlier_checkpoint, reward_hacking
 from rlchecks.errors import UsageError
 from rlchecks.heldout import (
     Comparison,
@@ -26,10 +26,12 @@ from rlchecks.heldout import (
     heldout_set_id,
     parse_scorer,
 )
+from rlchecks.heldout.checkpoint_curve import checkpoint_curve
 from rlchecks.publication import GateResult
 from rlchecks.requests import GateRequest
 from rlchecks.run import RunLog
 from rlchecks.runner import Runner
+from rlchecks.signals import kl_curve
 
 _NAMED_WHEN_MISSING = ("reward_std", "zero_std_fraction", "clipped_ratio", "mean_length", "kl", "entropy", "grad_norm")
 
@@ -50,7 +52,7 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
     judges = tuple(parse_scorer(text) for text in request.judges)
     ComparisonRequest(judges=judges, margin=request.margin)  # refuses what no rule can mean, before anything is stored
     run = runner.call(stages.load_run, request.run, request.archive, request.run_id, request.columns)
-    rows = runner.call(stages.load_heldout, request.heldout)
+    rows = runner.call(stages.load_heldout, request.heldout, request.heldout_columns)
     names = choose_checkpoints(rows.table, request.baseline, request.candidate)
     checkpoint = _checkpoint(request, names.candidate)
     if request.promote is not None and checkpoint is None:
@@ -91,14 +93,16 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
         training_prompts_share=_share_seen(run),
     )
     comparison = runner.call(stages.compare_heldout, rows, question)
+    checkpoints = checkpoint_curve(rows, question, kl_curve.distances(run))
     paid = grading.payments(run, names.candidate_step)
-    findings = grading.support(_with_hacking(training.findings, comparison, rules), paid)
+    found = _with_checkpoints(_with_hacking(training.findings, comparison, rules), comparison, checkpoints)
+    findings = grading.support(found, paid)
     subject, words = belonging(run, request.run, names.candidate, names.candidate_step, checkpoint is not None)
     table = stages.evidence_of(comparison.evidence, findings, rules.promotion, subject)
     checks = runner.call(stages.check, rules, training, table)
     document = verdict.document(
         verdict.Subject(
-            run=_run_document(run),
+            run=_run_document(run, rows),
             candidate=comparison.candidate,
             baseline=comparison.baseline,
             checkpoint=_checkpoint_document(request, names.candidate, checkpoint),
@@ -111,6 +115,7 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
             findings=findings,
             comparison={
                 **comparison.document,
+                "checkpoints": checkpoints,
                 # What the looks of later candidates are counted by; so they cannot be altered unseen.
                 "heldout_set": heldout_set,
                 "family": family,
@@ -188,7 +193,19 @@ def _with_hacking(findings: tuple[Finding, ...], comparison: Comparison, rules: 
     return findings if hacking is None else (hacking, *findings)
 
 
-def _run_document(run: RunLog) -> dict[str, Any]:
+def _with_checkpoints(
+    findings: tuple[Finding, ...], comparison: Comparison, checkpoints: Mapping[str, Any] | None
+) -> tuple[Finding, ...]:
+    """Put what the held-out rows say of earlier checkpoints in the place of what the validation checks say of them."""
+    if checkpoints is None:
+        return findings
+    earlier = earlier_checkpoint.from_checkpoints(checkpoints, comparison.candidate, comparison.baseline)
+    if earlier is None:
+        return findings
+    return (*(one for one in findings if one.code != earlier.code), earlier)
+
+
+def _run_document(run: RunLog, rows: HeldoutRows) -> dict[str, Any]:
     steps = run.steps["step"]
     return {
         "id": run.run_id,
@@ -200,7 +217,7 @@ def _run_document(run: RunLog) -> dict[str, Any]:
         "planned_steps": run.planned_steps,
         "repeated_steps": run.repeated_steps,
         "graders": list(run.graders),
-        "warnings": list(run.warnings),
+        "warnings": [*run.warnings, *rows.warnings],
         "unmapped": list(run.unmapped),
     }
 

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from rlchecks.errors import InputError, RlchecksError, UsageError
+from rlchecks import remembered
+from rlchecks.archive import Archive
+from rlchecks.archive.sources import content_of
+from rlchecks.archive.store import Store
+from rlchecks.errors import InputError, NotARunError, RlchecksError, UsageError
+from rlchecks.locate import Sources, find
 from rlchecks.metrics import METRICS
 from rlchecks.plain import plain
 from rlchecks.progress import Progress, counting
-from rlchecks.readers import find_runs, read_run
+from rlchecks.readers import read_run
 from rlchecks.readers.source import source_of
+from rlchecks.readers.text import shown
+from rlchecks.remembered import Memory, Reading
 from rlchecks.requests import IngestRequest
 from rlchecks.run import RunLog
 from rlchecks.runner import Runner, shards_of
 from rlchecks.stages import store_run
+from rlchecks.twins import Twin, find_twins, rewards_of, sketch
 
 LARGEST_SHARD = 64
 """Runs a task reads: enough that recording the task costs nothing beside it, few enough to show progress."""
+
+_THREADS = 8
 
 VERSION = 1
 """Version of the document of ``ingest --json``."""
@@ -36,95 +50,120 @@ class ReadShard:
     columns: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Sources:
-    """What was found below the paths of a request.
-
-    Attributes:
-        runs: paths to read, one a run.
-        refused: documents ``{"source", "reason"}`` of what cannot be read.
-        skipped: the same for what need not be: copies of other runs, and files in a folder that are no runs.
-    """
-
-    runs: tuple[str, ...]
-    refused: tuple[dict[str, str], ...]
-    skipped: tuple[dict[str, str], ...]
-
-
 def ingest(request: IngestRequest, runner: Runner, progress: Progress = lambda done, total: None) -> dict[str, Any]:
-    """Read every run below the paths into the archive.
+    """Read every run below the paths into the archive, but those that are there already and have not changed.
 
     Args:
         request: what is asked.
         runner: runs the stages.
-        progress: called with the number of sources read so far and of all of them.
+        progress: called with the number of files looked at and None, then with the number of sources read so far and
+            of all of them.
 
     Returns:
-        the document of ``ingest --json``, with ``skipped`` beside ``runs`` and ``refused``.
+        the document of ``ingest --json``, with ``skipped`` beside ``runs`` and ``refused``; an entry that was not read
+        again has ``"unchanged": true``.
 
     Raises:
         InputError: a path does not exist.
         UsageError: one id was given for several runs.
     """
-    found = runner.call(find, request.paths, request.columns)
+    memories = tuple(remembered.recall(request, path) for path in request.paths)
+    found = runner.call(find, request.paths, request.columns, memories, lambda count: progress(count, None))
     if request.run_id is not None and len(found.runs) > 1:
         raise UsageError(f"--run-id names one run, and {len(found.runs)} were found; ingest them one by one.")
+    known = _known(request, found, memories)
+    unread = [source for source in found.runs if source not in known]
     shards = [
         ReadShard(tuple(sources), request.archive, request.run_id, request.columns)
-        for sources in shards_of(found.runs, request.workers, LARGEST_SHARD)
+        for sources in shards_of(unread, request.workers, LARGEST_SHARD)
     ]
-    done = counting(progress, len(found.runs), _size)
-    outcomes = [one for shard in runner.map(ingest_shard, shards, request.workers, done) for one in shard]
-    return {
-        "version": VERSION,
-        "runs": [one for one in outcomes if "reason" not in one],
-        "refused": [*found.refused, *(one for one in outcomes if "reason" in one)],
-        "skipped": list(found.skipped),
-    }
+    done = counting(progress, len(unread), _size)
+    read = [one for shard in runner.map(ingest_shard, shards, request.workers, done) for one in shard]
+    readings = known | dict(zip(unread, read, strict=True))
+    for path, memory, searched in zip(request.paths, memories, found.searched, strict=True):
+        of_path = {source: readings[str(source)] for source in searched.marks if str(source) in readings}
+        remembered.remember(request, path, memory.document(searched, of_path))
+    return _document(request, found, {source: readings[source] for source in found.runs}, known)
 
 
-def find(paths: Sequence[str], columns: Mapping[str, str] | None = None) -> Sources:
-    """Find the runs below the paths; a file that was named itself and is no run is refused, not skipped."""
-    runs: list[str] = []
-    refused: list[dict[str, str]] = []
-    skipped: list[dict[str, str]] = []
-    for path in paths:
-        if not path.strip():
-            raise UsageError("A path is empty; give a file or a folder.")
-        named = source_of(path)
-        if not named.path.exists():
-            raise InputError("there is no such file or directory", path=path)
-        if named.part is not None:
-            runs.append(path)
-            continue
-        found = find_runs(path, columns)
-        if named.path.is_file() and len(found.sources) < 2:
-            runs.append(path)  # what was named is read, or refused with the reader's own words
-            continue
-        runs += (str(source) for source in found.sources)
-        for refusal in found.refused:
-            entry = {"source": str(refusal.source), "reason": refusal.reason}
-            harmless = refusal.kind == "copy" or (refusal.kind == "not_a_run" and found.sources)
+def _known(request: IngestRequest, found: Sources, memories: Sequence[Memory]) -> dict[str, Reading]:
+    """The sources that would be read and archived just as they were before."""
+    store = Store(request.archive)
+    wanted = set(found.runs)
+    asked = [
+        (memory, source, mark)
+        for memory, searched in zip(memories, found.searched, strict=True)
+        for source, mark in searched.marks.items()
+        if str(source) in wanted
+    ]
+    # Threads, since what takes time is reading the archive's files.
+    with ThreadPoolExecutor(_THREADS) as pool:
+        told = pool.map(lambda one: one[0].reading(one[1], one[2], store), asked)
+        return {str(source): reading for (_, source, _), reading in zip(asked, told, strict=True) if reading}
+
+
+def _document(
+    request: IngestRequest, found: Sources, readings: Mapping[str, Reading], known: Mapping[str, Reading]
+) -> dict[str, Any]:
+    entries = [{**reading.entry, "source": source} for source, reading in readings.items()]
+    runs = [one | ({"unchanged": True} if one["source"] in known else {}) for one in entries if "reason" not in one]
+    twins = _twins(request, readings)
+    for run in runs:
+        if run["run_id"] in twins:
+            run["warnings"] = [*run["warnings"], twins[run["run_id"]].remark]
+    refused, skipped = list(found.refused), list(found.skipped)
+    for entry, reading in zip(entries, readings.values(), strict=True):
+        if "reason" in entry:
+            # As with what the search sees: of a folder's files, those that are no runs do no harm.
+            harmless = reading.no_run and runs and entry["source"] not in found.named
             (skipped if harmless else refused).append(entry)
-    return Sources(tuple(dict.fromkeys(runs)), tuple(refused), tuple(skipped))
+    return {"version": VERSION, "runs": runs, "refused": refused, "skipped": skipped}
+
+
+def _twins(request: IngestRequest, readings: Mapping[str, Reading]) -> dict[str, Twin]:
+    archive = Archive(request.archive)
+    sketches = {one.entry["run_id"]: one.sketch for one in readings.values() if one.sketch is not None}
+    places = {one.entry["run_id"]: source_of(source).path for source, one in readings.items() if one.sketch is not None}
+    columns = ["run_id", "split", "step", "reward"]
+
+    def rewards(run_ids: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        return {one: rewards_of(archive.steps([one], columns, refused=[])) for one in run_ids}
+
+    return find_twins(sketches, places, rewards)
 
 
 def _size(shard: ReadShard) -> int:
     return len(shard.sources)
 
 
-def ingest_shard(shard: ReadShard) -> list[dict[str, Any]]:
+def ingest_shard(shard: ReadShard) -> list[Reading]:
     """Read and archive the sources of a shard; what cannot be read becomes ``{"source", "reason"}``."""
     return [_ingest(source, shard) for source in shard.sources]
 
 
-def _ingest(source: str, shard: ReadShard) -> dict[str, Any]:
+def _ingest(source: str, shard: ReadShard) -> Reading:
+    begun = time.time_ns()
     try:
         run = read_run(source, run_id=shard.run_id, columns=shard.columns)
         store_run(run, shard.archive)
+        content = content_of(Store(shard.archive), run.run_id)
+    except InputError as error:
+        return Reading(_refusal(source, str(error)), no_run=isinstance(error, NotARunError), begun=begun)
     except RlchecksError as error:
-        return {"source": source, "reason": str(error)}
-    return summary(run)
+        # Not the log's own fault, so it may be another time.
+        return Reading(_refusal(source, str(error)), beside=None)
+    except OSError:
+        raise
+    except Exception as error:
+        # One log that uncovers a fault must not cost the others.
+        problem = shown(f"{type(error).__name__}: {error}", 200)
+        return Reading(_refusal(source, f"a fault of rlchecks itself ({problem}); please report it."), beside=None)
+    elsewhere = remembered.beside(run, source_of(source).path, begun)
+    return Reading(summary(run), elsewhere, content, sketch(run.steps), begun=begun)
+
+
+def _refusal(source: str, reason: str) -> dict[str, Any]:
+    return {"source": source, "reason": reason}
 
 
 def summary(run: RunLog) -> dict[str, Any]:

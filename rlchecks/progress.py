@@ -8,8 +8,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-Progress = Callable[[int, int], None]
-"""Takes what is done so far and the total."""
+Progress = Callable[[int, int | None], None]
+"""Takes what is done so far and the total; a total of None: the number of files that were looked at so far."""
 
 
 @contextmanager
@@ -26,10 +26,23 @@ def progress(what: str) -> Iterator[Progress]:
     if not console.is_terminal:
         yield lambda done, total: None
         return
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        before = 0
+
+        def show(done: int, total: int | None) -> None:
+            nonlocal before
+            if total is None:
+                bar.update(task, description=f"{done:,} files looked at")
+                return
+            if before == 0 or done < before:
+                # Another kind of work: what remains is told by its own speed.
+                bar.reset(task, description=what)
+            before = done
+            bar.update(task, completed=done, total=total)
+
+        yield show
 
 
 def counting(show: Progress, total: int, size: Callable[[T], int]) -> Callable[[T], None]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlchecks import ingest, suites
+from rlchecks import suites
 from rlchecks.audit import VERSION, entry
-from rlchecks.errors import RlchecksError
+from rlchecks.errors import NotARunError, RlchecksError
+from rlchecks.locate import find
 from rlchecks.readers import read_run
 from rlchecks.stages import examine
 
@@ -25,14 +26,15 @@ def look(paths: tuple[str, ...], profile: str, expectations: str | None, columns
         the document of ``diagnose --json``.
     """
     parameters = suites.load(profile, expectations).parameters
-    found = ingest.find(paths, columns)
+    found = find(paths, columns)
     runs: list[dict[str, Any]] = []
-    refused = list(found.refused)
+    refused, skipped = list(found.refused), list(found.skipped)
     for source in found.runs:
         try:
             run = read_run(source, columns=columns)
         except RlchecksError as error:
-            refused.append({"source": source, "reason": str(error)})
+            harmless = isinstance(error, NotARunError) and source not in found.named
+            (skipped if harmless else refused).append({"source": source, "reason": str(error)})
             continue
         seen = examine(run, parameters)
         facts = {
@@ -42,4 +44,4 @@ def look(paths: tuple[str, ...], profile: str, expectations: str | None, columns
             "warnings": list(run.warnings),
         }
         runs.append(entry(seen.row, facts, seen.findings))
-    return {"version": VERSION, "runs": runs, "refused": refused, "skipped": list(found.skipped)}
+    return {"version": VERSION, "runs": runs, "refused": refused, "skipped": skipped}

@@ -34,7 +34,8 @@ class GateRequest(_Checked):
 
     Attributes:
         run: path to a run's log, or the id of an archived run.
-        heldout: files with held-out rows.
+        heldout: files with held-out rows or evaluation logs, or directories of them; each also as ``NAME=PATH``, for
+            the answers of the checkpoint NAME.
         baseline: checkpoint of the starting model; None: the earliest.
         candidate: checkpoint to be promoted; None: the latest.
         checkpoint: where the candidate's files are, if not in the run's directory.
@@ -48,6 +49,7 @@ class GateRequest(_Checked):
         promote: directory in which a promotion is recorded.
         run_id: id that the run shall have in the archive.
         columns: the log's own column to canonical metric.
+        heldout_columns: the held-out results' own column to what it is.
         archive: the archive.
         reports: directory of the reports.
         expectations: directory of the user's own suites.
@@ -69,6 +71,7 @@ class GateRequest(_Checked):
     promote: str | None = None
     run_id: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    heldout_columns: Mapping[str, str] = field(default_factory=dict)
     archive: str = ARCHIVE
     reports: str = REPORTS
     expectations: str | None = None

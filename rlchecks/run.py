@@ -36,10 +36,14 @@ class RunLog:
         planned_steps: steps the run was configured for, if known.
         repeated_steps: logged rows that repeat an earlier step (a resume); the last one was kept.
         graders: names of the training graders (reward functions), if the log names them.
-        facts: other facts as text: ``beta``, ``logging_steps``, ``max_completion_length``, ``num_generations``,
-            ``reward_std_semantics`` (``within_group``, ``batch``, ``unknown``), ``metrics_not_loggable``
-            (comma-separated canonical names this framework and version cannot log), ... An inferred fact has the
-            suffix `` (inferred)``.
+        facts: other facts as text: ``beta``, ``logging_steps``, ``max_completion_length``, ``num_generations``, ... An
+            inferred fact has the suffix `` (inferred)``. About the metrics, as
+            :func:`rlchecks.readers.framework_facts.framework_facts` collects them: ``reward_std_semantics``
+            (``within_group``, ``within_group_median``, ``batch``, ``unknown``), ``kl_semantics``
+            (``sum_per_sequence``, only where it is no mean per token), ``metrics_not_loggable`` (canonical names that
+            this framework and version cannot log), ``metrics_switched_off`` (logged as exactly 0 throughout, which is
+            no measurement) and ``metrics_unreadable``, with commas between the names, and ``metrics_derived``, such
+            as ``mean_length = a / b``, with semicolons.
         inputs: every file that was read, with its hash.
         unmapped: logged keys without a canonical name; their values are kept in ``extra``.
         warnings: what a person should know about the reading, one sentence each.
@@ -64,4 +68,12 @@ class RunLog:
     @property
     def training_steps(self) -> pa.Table:
         """The rows of ``steps`` with split ``train``."""
-        return self.steps.filter(pc.equal(self.steps["split"], "train"))
+        return rows_of(self.steps, "train")
+
+
+def rows_of(steps: pa.Table, split: str) -> pa.Table:
+    """Take the rows of one split; where they stand together, as in a run log, no value is copied."""
+    wanted = pc.equal(steps["split"], split)
+    count = pc.sum(wanted).as_py() or 0
+    together = steps.slice(max(0, pc.index(wanted, True).as_py()), count)
+    return together if pc.all(pc.equal(together["split"], split)).as_py() else steps.filter(wanted)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from rlchecks.diagnosis.finding import Number
 from rlchecks.errors import InputError
 from rlchecks.heldout import Comparison, ComparisonRequest, HeldoutRows, compare, read_rows
 from rlchecks.readers import read_run
+from rlchecks.readers.source import source_of
 from rlchecks.run import RunLog
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ class Examination:
 
 
 def load_run(source: str, archive: str, run_id: str | None = None, columns: Mapping[str, str] | None = None) -> RunLog:
-    """Read a run from a path, or else from the archive by its id; an existing path wins.
+    """Read a run from ``PATH`` or ``PATH#PART``, or else from the archive by its id; an existing path wins.
 
     Raises:
         InputError: it is neither, or the log cannot be read.
     """
-    if source.strip() and Path(source).exists():
+    if source.strip() and source_of(source).path.exists():
         return read_run(source, run_id=run_id, columns=columns)
     store = Archive(archive)
     if store.has(source):
@@ -69,9 +69,9 @@ def store_run(run: RunLog, archive: str) -> None:
         store.write_signals(run.run_id, signals.compute(run.steps, [signals.facts_of(run)], run.validation))
 
 
-def load_heldout(paths: Sequence[str]) -> HeldoutRows:
-    """Read held-out rows from files."""
-    return read_rows(paths)
+def load_heldout(paths: Sequence[str], columns: Mapping[str, str] | None = None) -> HeldoutRows:
+    """Read held-out rows, or the evaluation logs of other programs, from files."""
+    return read_rows(paths, columns)
 
 
 def examine(

@@ -22,7 +22,7 @@ from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import PrefectFuture, as_completed
 from prefect.utilities.annotations import opaque
 
-from rlchecks import audit, ingest, publication, stages
+from rlchecks import audit, ingest, locate, publication, stages
 from rlchecks.errors import RlchecksError
 from rlchecks.orchestrator.shards import shard_runner
 from rlchecks.runner import worker_count
@@ -80,7 +80,7 @@ compare_heldout = _computing(stages.compare_heldout, "compare-heldout")
 check = _computing(stages.check, "check")
 store_heldout = _touching_files(stages.store_heldout, "store-heldout")
 publish = _touching_files(publication.publish, "publish")
-find_runs = _touching_files(ingest.find, "find-runs")
+find_runs = _touching_files(locate.find, "find-runs")
 ingest_shard = _touching_files(ingest.ingest_shard, "ingest-shard")
 audit_shard = _touching_files(audit.audit_shard, "audit-shard")
 judge_health = _computing(audit.judge, "judge-health")

@@ -215,3 +215,47 @@ def test_hostile_names_print_inert(call: Call, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert "\x1b[31m" not in done.stdout
         assert "evil" in done.stdout
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """One file with two runs."""
+    path = tmp_path / "runs" / "several.json"
+    path.parent.mkdir()
+    runs = {
+        name: {str(n): {"reward": level + n / 100} for n in range(1, 41)} for name, level in (("a", 0.1), ("b", 0.3))
+    }
+    path.write_text(json.dumps(runs))
+    return path
+
+
+def test_one_of_several_runs_is_named_with_its_part_in_every_command(
+    call: Call, several: Path, example_run: Path
+) -> None:
+    named = f"{several}#b"
+    (run,) = json.loads(call("ingest", named, "--local", "--json").stdout)["runs"]
+    assert run["source"] == named
+    assert json.loads(call("diagnose", named, "--json").stdout)["runs"][0]["run_id"] == run["run_id"]
+    assert json.loads(call("signals", named, "--json").stdout)["run_id"] == run["run_id"]
+    assert json.loads(call("audit", named, "--local", "--json").stdout)["runs"][0]["source"] == named
+    gated = call("gate", named, "--heldout", example_run / "eval", "--local", "--json")
+    assert json.loads(gated.stdout)["run"]["source"] == named
+    assert gated.returncode in (1, 2)
+
+
+def test_a_file_of_several_runs_is_no_run_to_gate(call: Call, several: Path, example_run: Path) -> None:
+    done = call("gate", several, "--heldout", example_run / "eval", "--local")
+    refused(done, f"several.json: 2 runs ('a', 'b'), expected one; name one of them, such as {several}#a.")
+    done = call("signals", several.parent)
+    refused(done, f"2 runs ('several.json#a', 'several.json#b'), expected one; name one of them, such as {several}#a.")
+    refused(call("signals", f"{several}#c"), "no run 'c' in it; it has 'a', 'b'")
+    refused(call("signals", f"{several.parent}#a"), "a folder, so there is no run 'a' in it")
+    assert len(json.loads(call("ingest", several, "--local", "--json").stdout)["runs"]) == 2
+
+
+def test_an_unchanged_folder_says_so_and_ends_alike(call: Call, several: Path) -> None:
+    os.utime(several, (0, time.time() - 100))
+    for unchanged in (False, True):
+        done = call("ingest", several.parent, "--local")
+        assert done.returncode == 0
+        assert ("2 runs: 2 unchanged" in done.stdout) == unchanged

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import argparse
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
-import numpy as np
-
+import benchmarks.detection.scenarios  # noqa: F401
 from benchmarks.detection import detect, report
-from benchmarks.detection.scenarios import SCENARIOS, Run
-from benchmarks.detection.tally import Found, Tally, count, found
+from benchmarks.detection.runs import SCENARIOS, draw
+from benchmarks.detection.tally import Found, Seen, Tally, count, found, seen
+from benchmarks.detection.truth import truth_of
 from rlchecks.diagnosis import CODES, PROFILES
 
 HOSTED = frozenset(CODES) - {
@@ -24,26 +23,19 @@ HOSTED = frozenset(CODES) - {
 
 REFERENCE_SEED = 2026
 RUNS = 100
-PAGE = Path(__file__).parents[2] / "docs" / "detection.md"
 
 
-def simulate(name: str, seed: int, runs: int) -> list[Run]:
-    """Draw runs of a scenario; the same seed gives the same runs, whatever else is drawn."""
-    place = list(SCENARIOS).index(name)
-    return [SCENARIOS[name](np.random.default_rng([seed, place, index])) for index in range(runs)]
-
-
-def examine(name: str, seed: int, runs: int) -> tuple[list[Run], dict[str, list[Found]]]:
+def examine(name: str, seed: int, runs: int) -> tuple[list[Seen], dict[str, list[Found]]]:
     """Draw runs of a scenario and diagnose them with every profile."""
-    drawn = simulate(name, seed, runs)
-    return drawn, {profile: [found(one) for one in detect.findings(drawn, profile)] for profile in PROFILES}
+    drawn = [draw(name, seed, index) for index in range(runs)]
+    said = {profile: [found(one) for one in some] for profile, some in detect.findings(drawn).items()}
+    return [seen(run, truth_of(run)) for run in drawn], said
 
 
 def measure(seed: int, runs: int) -> dict[str, Tally]:
     """Measure all scenarios; profile to its counts."""
-    with ProcessPoolExecutor() as pool:
-        jobs = [pool.submit(examine, name, seed, runs) for name in SCENARIOS]
-        results = [job.result() for job in jobs]
+    with ProcessPoolExecutor(2) as pool:
+        results = list(pool.map(examine, SCENARIOS, [seed] * len(SCENARIOS), [runs] * len(SCENARIOS)))
     drawn = [run for some, _ in results for run in some]
     tallies = {}
     for profile in PROFILES:
@@ -57,13 +49,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.detection", description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS, help="runs per scenario")
     parser.add_argument("--seed", type=int, nargs="+", default=[REFERENCE_SEED])
-    parser.add_argument("--write", action="store_true", help="put the table of the reference seed into the docs")
+    parser.add_argument("--detail", action="store_true")
     arguments = parser.parse_args()
     for seed in arguments.seed:
-        tallies = measure(seed, arguments.runs)
-        print(report.text(tallies, seed, arguments.runs))
-    if arguments.write:
-        PAGE.write_text(report.page(measure(REFERENCE_SEED, RUNS), REFERENCE_SEED, RUNS), encoding="utf-8")
+        print(report.text(measure(seed, arguments.runs), seed, arguments.runs, arguments.detail))
 
 
 if __name__ == "__main__":

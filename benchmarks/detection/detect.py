@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.detection.scenarios import Run
-from rlchecks.diagnosis import Finding, diagnose
+from benchmarks.detection.runs import Run
+from benchmarks.detection.world import Flags, Floats
+from rlchecks.diagnosis import PROFILES, Finding, diagnose
 from rlchecks.metrics import METRICS
 from rlchecks.schema import STEPS, VALIDATION
 from rlchecks.signals import RunFacts, compute, rows
@@ -16,7 +17,7 @@ from rlchecks.suites import load
 
 
 def table_of(run: Run, run_id: str) -> pa.Table:
-    """Return the steps table of a simulated run; -inf in the reward stands for null."""
+    """Return the steps table of a simulated run."""
     log = run.log
     count = len(log.step)
     functions = {name: values for name, values in log.columns.items() if name not in METRICS}
@@ -29,36 +30,51 @@ def table_of(run: Run, run_id: str) -> pa.Table:
         elif field.name == "step":
             arrays.append(pa.array(log.step))
         elif field.name in log.columns:
-            values = log.columns[field.name]
-            arrays.append(pa.array(values, pa.float64(), mask=np.isneginf(values), from_pandas=False))
+            arrays.append(_column(log.columns[field.name], log.null.get(field.name)))
         elif field.name == "extra" and functions:
-            each = [list(zip(functions, cells, strict=True)) for cells in zip(*functions.values(), strict=True)]
-            arrays.append(pa.array(each, field.type))
+            arrays.append(_map(functions, count, field.type))
         else:
             arrays.append(pa.nulls(count, field.type))
     return pa.Table.from_arrays(arrays, schema=STEPS)
+
+
+def _column(values: Floats, null: Flags | None) -> pa.Array:
+    return pa.array(values, pa.float64(), mask=null, from_pandas=False)
+
+
+def _map(functions: dict[str, Floats], count: int, kind: pa.MapType) -> pa.Array:
+    keys = pa.array(list(functions) * count)
+    values = pa.array(np.column_stack(list(functions.values())).ravel())
+    offsets = pa.array(np.arange(count + 1, dtype=np.int32) * len(functions))
+    return pa.MapArray.from_arrays(offsets, keys, values, type=kind)
 
 
 def checks_of(run: Run, run_id: str) -> pa.Table:
     """Return the validation table of a simulated run."""
     if run.checks is None:
         return VALIDATION.empty_table()
-    step, score = run.checks
-    nothing = pa.nulls(len(step), pa.string())
-    return pa.Table.from_arrays(
-        [pa.repeat(run_id, len(step)), pa.array(step), nothing, nothing, pa.array(score)], schema=VALIDATION
-    )
+    count = len(run.checks.step)
+    nothing = pa.nulls(count, pa.string())
+    columns = [pa.repeat(run_id, count), pa.array(run.checks.step), nothing, nothing, pa.array(run.checks.score)]
+    return pa.Table.from_arrays(columns, schema=VALIDATION)
 
 
-def findings(runs: Sequence[Run], profile: str = "chat", batch: int = 500) -> list[tuple[Finding, ...]]:
-    """Diagnose simulated runs with the shipped thresholds."""
-    parameters = load(profile).parameters
-    found: list[tuple[Finding, ...]] = []
-    for first in range(0, len(runs), batch):
-        some = runs[first : first + batch]
-        names = [f"run-{index}" for index in range(len(some))]
-        steps = pa.concat_tables([table_of(run, name) for run, name in zip(some, names, strict=True)])
-        checks = pa.concat_tables([checks_of(run, name) for run, name in zip(some, names, strict=True)])
-        facts = [RunFacts(name, planned_steps=run.planned) for run, name in zip(some, names, strict=True)]
-        found += [diagnose(row, parameters) for row in rows(compute(steps, facts, checks))]
-    return found
+def findings(runs: Sequence[Run]) -> dict[str, list[tuple[Finding, ...]]]:
+    """Diagnose simulated runs with the shipped thresholds; profile to the findings of each run."""
+    names = [f"run-{index}" for index in range(len(runs))]
+    named = list(zip(runs, names, strict=True))
+    steps = pa.concat_tables([table_of(run, name) for run, name in named])
+    checks = pa.concat_tables([checks_of(run, name) for run, name in named])
+    facts = [
+        RunFacts(
+            name,
+            planned_steps=run.planned,
+            reward_range=(run.setting.low, run.setting.high) if run.setting.declared else None,
+        )
+        for run, name in named
+    ]
+    signals = rows(compute(steps, facts, checks))
+    return {
+        profile: [diagnose(row, parameters) for row in signals]
+        for profile, parameters in ((profile, load(profile).parameters) for profile in PROFILES)
+    }

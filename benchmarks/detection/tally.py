@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import NamedTuple
 
-from benchmarks.detection.scenarios import HEALTHY, Run
+from benchmarks.detection.runs import Run
+from benchmarks.detection.truth import Truth
 from rlchecks.diagnosis import Finding
 from rlchecks.diagnosis.finding import Severity
 
@@ -19,6 +20,20 @@ class Found(NamedTuple):
     codes: frozenset[str]
     alarms: frozenset[str]
     onset: dict[str, int]
+
+
+class Seen(NamedTuple):
+    """What must be known of a run to count what was found in it: the run itself is large."""
+
+    scenario: str
+    healthy: bool
+    steps: int
+    truth: Truth
+
+
+def seen(run: Run, truth: Truth) -> Seen:
+    """Keep what counts of a run."""
+    return Seen(run.scenario, run.healthy, run.setting.steps, truth)
 
 
 def found(findings: Iterable[Finding]) -> Found:
@@ -34,20 +49,26 @@ class Code:
     """Counts of one finding code.
 
     Attributes:
-        true: runs in which it must come out and can be shown.
+        true: runs in which it holds and can be shown.
         hit: those in which it came out.
         hidden: runs in which it holds and cannot be shown.
+        hidden_hit: those in which it came out all the same.
         said: runs in which it came out.
-        wrong: those in which it neither must nor may.
+        wrong: those in which it does not hold.
+        least: sizes that could be shown, of the runs in which it holds.
         onset: errors of the onset as shares of the run.
+        dated: true cases whose onset is known, whether or not one was reported.
     """
 
     true: int = 0
     hit: int = 0
     hidden: int = 0
+    hidden_hit: int = 0
     said: int = 0
     wrong: int = 0
+    least: list[float] = field(default_factory=list)
     onset: list[float] = field(default_factory=list)
+    dated: int = 0
 
     @property
     def recall(self) -> float | None:
@@ -64,6 +85,12 @@ class Code:
         """Median error of the onset, as a share of the run."""
         return median(self.onset) if self.onset else None
 
+    @property
+    def size(self) -> float | None:
+        """Median of the sizes that could be shown; None where the noise does not matter."""
+        sizes = [least for least in self.least if least > 0]
+        return median(sizes) if sizes else None
+
 
 @dataclass
 class Tally:
@@ -73,42 +100,55 @@ class Tally:
         codes: finding code to its counts.
         healthy: healthy runs.
         alarmed: those with any warning.
-        alarms: scenario to the codes of false alarms in it, over all runs.
+        false: false alarms over all runs, by code.
+        where: false alarms by scenario and code.
     """
 
     codes: dict[str, Code] = field(default_factory=lambda: defaultdict(Code))
     healthy: int = 0
     alarmed: int = 0
-    alarms: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    false: Counter[str] = field(default_factory=Counter)
+    where: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @property
+    def alarm_rate(self) -> float:
+        """Share of the healthy runs with any warning."""
+        return self.alarmed / self.healthy if self.healthy else 0.0
 
 
-def count(runs: Sequence[Run], said: Sequence[Found], known: frozenset[str]) -> Tally:
+def count(runs: Sequence[Seen], said: Sequence[Found], known: frozenset[str]) -> Tally:
     """Count what was found in runs against what is true of them.
 
     Args:
-        runs: simulated runs.
+        runs: what is true of the runs.
         said: what was found in each.
         known: codes that can come out at all; a profile may not look for all of them.
     """
     tally = Tally()
     for run, result in zip(runs, said, strict=True):
         truth = run.truth
-        fine = truth.must | truth.may
-        for code in truth.must & known:
-            if not truth.shown:
-                tally.codes[code].hidden += 1
+        for code, effect in truth.must.items():
+            if code not in known:
                 continue
-            tally.codes[code].true += 1
-            tally.codes[code].hit += code in result.codes
-            begun = (truth.onset or {}).get(code)
-            if begun is not None and code in result.onset:
-                tally.codes[code].onset.append(abs(result.onset[code] - begun) / run.setting.steps)
+            counts = tally.codes[code]
+            counts.least.append(effect.least)
+            if not effect.shown:
+                counts.hidden += 1
+                counts.hidden_hit += code in result.codes
+                continue
+            counts.true += 1
+            counts.hit += code in result.codes
+            begun = truth.onset.get(code)
+            if begun is not None and code in result.codes:
+                counts.dated += 1
+                if code in result.onset:
+                    counts.onset.append(abs(result.onset[code] - begun) / run.steps)
         for code in result.codes:
             tally.codes[code].said += 1
-            tally.codes[code].wrong += code not in fine
-        false = result.alarms - fine
-        tally.alarms[run.scenario] += sorted(false)
-        if run.scenario in HEALTHY:
-            tally.healthy += 1
-            tally.alarmed += bool(result.alarms - truth.must)
+            tally.codes[code].wrong += truth.wrong(code)
+        false = {code for code in result.alarms if run.healthy or truth.wrong(code)}
+        tally.false.update(false)
+        tally.where.update((run.scenario, code) for code in false)
+        tally.healthy += run.healthy
+        tally.alarmed += run.healthy and bool(result.alarms)
     return tally

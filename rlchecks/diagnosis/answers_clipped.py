@@ -28,5 +28,6 @@ def detect(context: Context) -> list[Finding]:
             advice="Raise the length limit, or ask for shorter answers in the system prompt. If the longest answer is "
             "below the limit, the tokenizer's stop token is not the one that ends the answers.",
             evidence=("clipped_ratio_start", SIGNAL, "clipped_ratio_peak", "length_end"),
+            onset_step=context.step("clipped_ratio_onset_step"),
         )
     ]

@@ -26,5 +26,6 @@ def detect(context: Context) -> list[Finding]:
             meaning="The policy has turned to noise, or no longer changes at all.",
             advice="Go back to a checkpoint from before the fall; lower the learning rate.",
             evidence=("reward_start", "reward_end", "entropy_start", "entropy_end", "zero_gradient_late"),
+            onset_step=context.step("reward_fall_step"),
         )
     ]

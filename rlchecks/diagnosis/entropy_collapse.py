@@ -12,7 +12,8 @@ CODE = "entropy_collapse"
 def detect(context: Context) -> list[Finding]:
     """Find entropy that fell to a small part of its start, and to little in itself, before the task was solved.
 
-    At the ceiling nothing is left to explore, and a low entropy is what learning leads to.
+    At the ceiling nothing is left to explore, and a low entropy is what learning leads to. Where the ceiling is only
+    inferred, prompts that still have a signal say that it has not been reached.
     """
     parameters = context.parameters
     order = context.number("entropy_ordering")
@@ -22,7 +23,10 @@ def detect(context: Context) -> list[Finding]:
         and order is not None
         and 1 - order >= parameters.limit(CODE, "ordering")
     )
-    solved = at_ceiling(context)
+    share = context.number("zero_std_fraction_late")
+    inferred = context.signals.get("scale_basis") == "inferred"
+    unsolved = inferred and share is not None and share < parameters.limit(CODE, "solved")
+    solved = at_ceiling(context) and not unsolved
     if not (enough_for_trends(context) and fallen and reward_up(context)) or solved:
         return []
     return [

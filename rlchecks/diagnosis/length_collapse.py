@@ -31,5 +31,6 @@ def detect(context: Context) -> list[Finding]:
             meaning="The model avoids penalties by saying little.",
             advice="Read the late answers; look at the penalties of the grader; go back to an earlier checkpoint.",
             evidence=("length_start", "length_end", "length_growth", "length_ordering", "reward_gain"),
+            onset_step=context.step("length_fall_step"),
         )
     ]

@@ -28,10 +28,32 @@ def reward_down(context: Context) -> bool:
     return enough_for_trends(context) and _moved(context, -1.0)
 
 
+def rose(context: Context) -> bool:
+    """Whether the reward rose, if only in the first rows of the run: easy prompts are learned in a few steps."""
+    parameters = context.parameters
+    at_once = context.at_least("first_rise", parameters.limit("saturated", "first_rise")) and context.at_least(
+        "first_rise_score", parameters.limit("saturated", "score")
+    )
+    return reward_up(context) or (enough_for_trends(context) and at_once)
+
+
+def largest_change(context: Context) -> float | None:
+    """The most, as a fraction of the scale, that the reward may have changed, at 95 %; None if nothing bounds it."""
+    change, error = context.number("reward_trend_fraction"), context.number("reward_trend_error")
+    band = context.number("reward_range_fraction")
+    if change is None or error is None:
+        return band
+    bound = abs(change) + ONE_SIDED * error
+    return bound if band is None else min(bound, band)
+
+
 def what_shows_the_trend(context: Context) -> str:
-    """The signal that shows a rise or fall of the reward to be real: the trend's p, or else its ordering."""
-    clear = context.at_most("reward_trend_p", context.parameters.limit("reward", "max_p"))
-    return "reward_trend_p" if clear else "reward_ordering"
+    """The signal that shows a rise or fall of the reward to be real: the p of a line or of a knee, or its ordering."""
+    parameters = context.parameters
+    if context.at_most("reward_trend_p", parameters.limit("reward", "max_p")):
+        return "reward_trend_p"
+    bent = context.at_most("reward_knee_p", parameters.limit("reward", "knee_max_p"))
+    return "reward_knee_p" if bent else "reward_ordering"
 
 
 def starved(context: Context) -> bool:
@@ -80,6 +102,8 @@ def _moved(context: Context, sign: float) -> bool:
         and sign * slope > 0
         and context.at_most("reward_trend_p", parameters.limit("reward", "max_p"))
     ):
+        return True
+    if context.at_most("reward_knee_p", parameters.limit("reward", "knee_max_p")):
         return True
     ordered = order is not None and (order if sign > 0 else 1 - order) >= parameters.limit("reward", "step_ordering")
     return ordered and sign * gain >= parameters.limit("reward", "step_gain")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding, Severity
-from rlchecks.diagnosis.patterns import at_ceiling, reward_up, starved
+from rlchecks.diagnosis.patterns import at_ceiling, rose, starved
 
 
 def detect(context: Context) -> list[Finding]:
     """Find a reward that rose to the ceiling of its scale and left most prompts without a signal."""
-    if not (reward_up(context) and starved(context) and at_ceiling(context)):
+    if not (rose(context) and starved(context) and at_ceiling(context)):
         return []
     return [
         context.finding(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding
-from rlchecks.diagnosis.patterns import at_ceiling, reward_up, starved
+from rlchecks.diagnosis.patterns import at_ceiling, rose, starved
 
 _EVIDENCE = ("zero_std_fraction_late", "zero_spread_late", "reward_end", "reward_position_end", "scale_basis")
 
@@ -28,7 +28,7 @@ def detect(context: Context) -> list[Finding]:
             )
         ]
     if at_ceiling(context):
-        if reward_up(context):
+        if rose(context):
             return []  # it learned its way there: that is `saturated`
         return [
             context.finding(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding
-from rlchecks.diagnosis.patterns import enough_for_trends
 
 CODE = "sudden_reward"
 
@@ -19,7 +18,7 @@ def detect(context: Context) -> list[Finding]:
         and context.at_least("fastest_rise_share", parameters.limit(CODE, "share"))
         and context.at_least("fastest_rise_score", parameters.limit(CODE, "score"))
     )
-    if not (enough_for_trends(context) and jumped):
+    if not (jumped and context.at_least("n_reward_rows", parameters.limit(CODE, "rows"))):
         return []
     step = context.step("fastest_rise_step")
     return [

@@ -9,14 +9,20 @@ CODE = "validation_rising"
 
 
 def detect(context: Context) -> list[Finding]:
-    """Find validation checks that start low and rise clearly; one dip does not matter."""
+    """Find validation checks that start low and rise clearly; one dip does not matter.
+
+    The rise is clear by a rank test over the checks, by their course if it ends early, or over the questions of a few
+    checks.
+    """
     parameters = context.parameters
-    rising = (
-        context.at_most("validation_position_start", parameters.limit(CODE, "max_start"))
-        and context.at_least("validation_gain_fraction", parameters.limit(CODE, "min_gain"))
-        and context.at_most("validation_p", parameters.limit(CODE, "max_p"))
+    most = parameters.limit(CODE, "max_p")
+    clear = [name for name in ("validation_p", "validation_gain_p") if context.at_most(name, most)]
+    if (context.number("validation_rise_low") or 0) > 0:
+        clear.append("validation_rise_low")
+    rising = context.at_most("validation_position_start", parameters.limit(CODE, "max_start")) and context.at_least(
+        "validation_gain_fraction", parameters.limit(CODE, "min_gain")
     )
-    if not rising:
+    if not (rising and clear):
         return []
     return [
         context.finding(
@@ -25,6 +31,6 @@ def detect(context: Context) -> list[Finding]:
             title=f"Validation rose from {context.show('validation_start')} to {context.show('validation_end')}.",
             meaning="The clearest sign of learning that transfers.",
             advice="Confirm it with a different judge.",
-            evidence=("validation_start", "validation_end", "validation_gain", "validation_p", "validation_checks"),
+            evidence=("validation_start", "validation_end", "validation_gain", clear[0], "validation_checks"),
         )
     ]

@@ -9,6 +9,8 @@ import pyarrow.compute as pc
 from rlchecks.heldout.answers import Answers, encode
 from rlchecks.heldout.checkpoints import Checkpoints, choose_checkpoints
 from rlchecks.heldout.decoding import choose_decoding
+from rlchecks.heldout.harness.alike import check_alike
+from rlchecks.heldout.harness.told import informed
 from rlchecks.heldout.judges import Panel, seat
 from rlchecks.heldout.overlap import Overlap, find_overlap
 from rlchecks.heldout.parts import Part, guards, make_part
@@ -58,16 +60,18 @@ def gather(rows: HeldoutRows, request: ComparisonRequest) -> Case:
         request: what is asked.
 
     Raises:
-        UsageError: a name is unknown or cannot be defaulted, or a score lies outside its declared range.
-        InputError: one question belongs to two clusters.
+        UsageError: a name is unknown or cannot be defaulted, a score lies outside its declared range, or a judge's
+            declared direction is not the logged one.
+        InputError: one question belongs to two clusters, or evaluation logs say that questions of one id differ.
     """
     checkpoints = choose_checkpoints(rows.table, request.baseline, request.candidate)
+    check_alike(rows.alike, checkpoints.baseline, checkpoints.candidate)
     answers = encode(rows.table, checkpoints.baseline, checkpoints.candidate)
     overlap = None
     if request.training_prompts is not None:
         overlap = find_overlap(answers, request.training_prompts)
         answers = answers.without(overlap.excluded)
-    panel = seat(request, sorted(pc.unique(rows.table["judge"]).to_pylist()), answers.judges)
+    panel = informed(seat(request, sorted(pc.unique(rows.table["judge"]).to_pylist()), answers.judges), rows.judges)
     names = [judge.name for judge in panel.decisive] or list(panel.candidates) or answers.judges
     known = pc.unique(rows.table["decoding"]).to_pylist()
     primary = choose_decoding(answers, [answers.judge(name) for name in names], request.decoding, known)

@@ -61,6 +61,26 @@ def choose_checkpoints(table: pa.Table, baseline: str | None, candidate: str | N
     return Checkpoints(baseline, candidate, steps[candidate])
 
 
+def placed(table: pa.Table, baseline: str) -> dict[str, int | None]:
+    """The checkpoints that have a place in the training, earliest first, each with its step.
+
+    A baseline without a step is the starting model, and comes first.
+
+    Args:
+        table: held-out rows.
+        baseline: name of the baseline.
+
+    Raises:
+        UsageError: one checkpoint has several steps.
+    """
+    given = table.filter(pc.is_valid(table["step"]))["checkpoint"].unique().to_pylist()
+    alike = _named_alike(table)
+    known = {name: step for name, step in _steps(table).items() if alike or name in given or _stem(name) in _STEP_NAMES}
+    first = {} if known.get(baseline) is not None else {baseline: None}
+    others = sorted((step, name) for name, step in known.items() if step is not None)
+    return first | {name: step for step, name in others}
+
+
 def _steps(table: pa.Table) -> dict[str, int | None]:
     grouped = table.group_by("checkpoint").aggregate([("step", "min"), ("step", "max")])
     steps: dict[str, int | None] = {}
@@ -83,8 +103,12 @@ def _named_alike(table: pa.Table) -> bool:
     """
     names = table["checkpoint"].unique().to_pylist()
     unplaced = table.filter(pc.is_null(table["step"]))["checkpoint"].unique().to_pylist()
-    stems = {_ENDING_NUMBER.sub("", name).rstrip("-_").lower() for name in unplaced}
+    stems = set(map(_stem, unplaced))
     return stems <= _STEP_NAMES or (len(stems) == 1 and len(unplaced) == len(names))
+
+
+def _stem(name: str) -> str:
+    return _ENDING_NUMBER.sub("", name).rstrip("-_").lower()
 
 
 def _extremes(steps: dict[str, int | None], alike: bool) -> tuple[str, str]:

@@ -11,7 +11,10 @@ import pyarrow as pa
 from rlchecks.errors import InputError
 from rlchecks.heldout.values import KNOWN, REQUIRED
 
-EXPECTED = "a held-out row has question_id, checkpoint, judge and score"
+EXPECTED = (
+    "a held-out row has question_id, checkpoint, judge and score; name columns of your own with "
+    "--heldout-column OWN=NAME"
+)
 """What to do about a missing column."""
 
 _OURS = frozenset({"run_id", "source_sha256"})  # of rows that come back from an archive

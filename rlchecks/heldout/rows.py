@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from rlchecks.errors import InputError
-from rlchecks.heldout.rowfiles import EXTENSIONS, parse
+from rlchecks.heldout.harness.given import Given, files_of
+from rlchecks.heldout.harness.log import EvalLog, JudgeFacts
+from rlchecks.heldout.harness.reading import check_columns, check_used, read_log
+from rlchecks.heldout.harness.settle import settle
+from rlchecks.heldout.harness.source import Source
+from rlchecks.heldout.rawrows import RawRows
+from rlchecks.heldout.rowfiles import parse
 from rlchecks.heldout.values import BadValueError, convert
 from rlchecks.run import InputFile
 from rlchecks.schema import EVALUATIONS
@@ -25,19 +32,30 @@ class HeldoutRows:
             unanswered or unscored, never zero.
         inputs: the files, in the order they were read.
         warnings: what a person should know about the reading, one sentence each.
+        judges: what evaluation logs tell of the judges; a judge of plain rows is not among them.
+        alike: what evaluation logs tell of the questions, :data:`rlchecks.heldout.harness.settle.ALIKE`.
     """
 
     table: pa.Table
     inputs: tuple[InputFile, ...] = ()
     warnings: tuple[str, ...] = ()
+    judges: tuple[JudgeFacts, ...] = ()
+    alike: pa.Table | None = None
 
 
-def read_rows(paths: Sequence[str | Path]) -> HeldoutRows:
+class _File(NamedTuple):
+    given: Given
+    digest: str
+    content: RawRows | EvalLog
+
+
+def read_rows(paths: Sequence[str | Path], columns: Mapping[str, str] | None = None) -> HeldoutRows:
     """Read held-out rows.
 
     Args:
-        paths: JSON Lines, CSV or Parquet files, or directories: those have all such files directly in them read.
-            A file named twice is read once.
+        paths: held-out rows (JSON Lines, CSV, Parquet), evaluation logs of other programs, or directories of them, each
+            also as ``NAME=PATH``: see :func:`rlchecks.heldout.harness.given.files_of`.
+        columns: own name of a column to what it is, for results that are neither.
 
     Returns:
         All rows in one table. Identifiers that were numbers are text. Scores are numbers, numeric text or truth
@@ -45,64 +63,60 @@ def read_rows(paths: Sequence[str | Path]) -> HeldoutRows:
 
     Raises:
         InputError: there is no file, or one cannot be read: which, where in it, and what was expected.
+        UsageError: a column cannot be named so, or two files hold the same answers.
     """
-    tables: list[pa.Table] = []
+    columns = columns or {}
+    check_columns(columns)
     inputs: list[InputFile] = []
+    files = [_read(given, columns, inputs) for given in files_of([paths] if isinstance(paths, str | Path) else paths)]
+    logs = [(file.given, file.content) for file in files if isinstance(file.content, EvalLog)]
+    check_used(columns, any(log.format == "columns" for _, log in logs))
+    settled = settle(logs)
+    of_logs = iter(settled.rows)
+    tables: list[pa.Table] = []
     unknown: dict[str, list[str]] = {}
     doubled = 0
-    for path in _files(paths):
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"the file cannot be read ({error.strerror or error})", path=path) from None
-        digest = hashlib.sha256(data).hexdigest()
-        raw = parse(data, path)
-        columns = {}
-        for name, column in raw.columns.items():
-            try:
-                columns[name] = convert(name, column)
-            except BadValueError as error:
-                raise InputError(error.problem, path=path, where=raw.locate(error.index)) from None
-        columns["run_id"] = pa.repeat("", raw.count)
-        columns["source_sha256"] = pa.repeat(digest, raw.count)
-        tables.append(
-            pa.table(
-                [columns.get(field.name, pa.nulls(raw.count, field.type)) for field in EVALUATIONS], schema=EVALUATIONS
-            )
-        )
-        inputs.append(InputFile(str(path), digest, len(data)))
+    for given, digest, content in files:
+        raw = next(of_logs) if isinstance(content, EvalLog) else content
+        tables.append(_table(raw, given.path, digest))
         doubled += raw.doubled
         for name in raw.unknown:
-            unknown.setdefault(name, []).append(path.name)
-    return HeldoutRows(pa.concat_tables(tables), tuple(inputs), _unknown(unknown) + _doubled(doubled))
+            unknown.setdefault(name, []).append(given.path.name)
+    said = tuple(sentence for _, log in logs for sentence in log.warnings)
+    return HeldoutRows(
+        pa.concat_tables(tables),
+        tuple(inputs),
+        _unknown(unknown) + _doubled(doubled) + said,
+        settled.judges,
+        settled.alike,
+    )
 
 
-def _files(paths: Sequence[str | Path]) -> list[Path]:
-    if isinstance(paths, str | Path):
-        paths = [paths]
-    files: dict[Path, Path] = {}
-    for path in map(Path, paths):
-        if path.is_dir():
-            inside = sorted(
-                file
-                for file in path.iterdir()
-                if file.suffix.lower() in EXTENSIONS and not file.name.startswith(".") and file.is_file()
-            )
-            if not inside:
-                raise InputError(
-                    "the directory holds no held-out rows directly in it",
-                    path=path,
-                    todo=f"give a directory with {', '.join(EXTENSIONS)} files, or the files",
-                )
-        elif path.exists():
-            inside = [path]
-        else:
-            raise InputError("there is no such file or directory", path=path, todo="give the held-out rows' path")
-        for file in inside:
-            files.setdefault(file.resolve(), file)
-    if not files:
-        raise InputError("no held-out rows were given", todo="give at least one JSON Lines, CSV or Parquet file")
-    return list(files.values())
+def _read(given: Given, columns: Mapping[str, str], inputs: list[InputFile]) -> _File:
+    try:
+        data = given.path.read_bytes()
+    except OSError as error:
+        raise InputError(f"the file cannot be read ({error.strerror or error})", path=given.path) from None
+    digest = hashlib.sha256(data).hexdigest()
+    inputs.append(InputFile(str(given.path), digest, len(data)))
+    source = Source(given.path, data)
+    log = read_log(source, given, columns)
+    inputs += source.others
+    return _File(given, digest, parse(data, given.path) if log is None else log)
+
+
+def _table(raw: RawRows, path: Path, digest: str) -> pa.Table:
+    columns = {}
+    for name, column in raw.columns.items():
+        try:
+            columns[name] = convert(name, column)
+        except BadValueError as error:
+            raise InputError(error.problem, path=path, where=raw.locate(error.index)) from None
+    columns["run_id"] = pa.repeat("", raw.count)
+    columns["source_sha256"] = pa.repeat(digest, raw.count)
+    return pa.table(
+        [columns.get(field.name, pa.nulls(raw.count, field.type)) for field in EVALUATIONS], schema=EVALUATIONS
+    )
 
 
 def _doubled(objects: int) -> tuple[str, ...]:

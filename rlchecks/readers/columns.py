@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -12,17 +11,12 @@ from numpy.typing import NDArray
 
 from rlchecks.metrics import METRICS
 from rlchecks.readers.aliases import Framework, Target
-from rlchecks.readers.maps import Series, dense, number_map, text_map
+from rlchecks.readers.cells import Cells
+from rlchecks.readers.maps import Series, Texts, constant, dense, joined_texts, number_map, text_map
 from rlchecks.readers.ranges import are_strays, outside
-from rlchecks.readers.splits import is_summary_key
-from rlchecks.readers.steps import Row
 from rlchecks.readers.text import clean
-from rlchecks.readers.values import to_numbers
+from rlchecks.readers.values import doubles
 from rlchecks.schema import STEPS
-
-_Piece = tuple[Sequence[int] | NDArray[np.int64], tuple[object, ...]]
-# From here on an array is worth its making.
-_MANY = 100
 
 
 @dataclass
@@ -31,13 +25,16 @@ class Notes:
 
     Attributes:
         mapped: canonical name to the keys whose values it has.
-        unmapped: keys without a canonical name.
+        unmapped: keys without a canonical name; other counters of steps than the one that is used are none.
         quoted: numbers that were logged as text.
         texts: key of a metric to how many of its values are no numbers.
         differing: key of a metric to the key that was used in its place, since both were logged and differ.
         outside: key to the canonical metric whose range its values leave, so that it is not used.
         strays: key of a metric to its name, and how many of its values leave the range and were taken as missing.
         unreadable: canonical metrics that the training rows lack since every key of theirs is ``outside``.
+        derived: canonical metric to how it was computed from what is logged.
+        switched_off: canonical metric that is 0 in every training row, hence not measured, to the key and how many.
+        doubts: other sentences about what could not be derived.
     """
 
     mapped: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -48,6 +45,9 @@ class Notes:
     outside: dict[str, str] = field(default_factory=dict)
     strays: dict[str, tuple[str, int]] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
+    derived: dict[str, str] = field(default_factory=dict)
+    switched_off: dict[str, tuple[str, int]] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -58,23 +58,31 @@ class Columns:
         metrics: canonical name (and ``epoch``) to its values.
         functions: ``reward/<function>`` and ``reward_std/<function>`` to their values.
         extra: other numbers by logged key.
-        texts: what is no number by logged key: rows and texts.
+        texts: what is no number, by logged key.
     """
 
     metrics: dict[str, Series] = field(default_factory=dict)
     functions: dict[str, Series] = field(default_factory=dict)
     extra: dict[str, Series] = field(default_factory=dict)
-    texts: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    texts: dict[str, Texts] = field(default_factory=dict)
 
 
 def gather(
-    split: str, rows: Sequence[Row], framework: Framework, notes: Notes, *, leave_out: Collection[str], guard: bool
+    split: str,
+    count: int,
+    values: Iterable[tuple[str, Sequence[Cells]]],
+    framework: Framework,
+    notes: Notes,
+    *,
+    leave_out: Collection[str],
+    guard: bool,
 ) -> Columns:
-    """Sort the values of rows into columns.
+    """Sort the values of a split into columns.
 
     Args:
         split: ``train``, ``eval`` or ``summary``.
-        rows: the rows, one per step.
+        count: number of rows, one per step.
+        values: keys and their values by row.
         framework: whose keys they are.
         notes: gets what is noticed.
         leave_out: keys that are used otherwise, such as the step.
@@ -84,10 +92,10 @@ def gather(
     columns = Columns()
     candidates: dict[str, list[tuple[int, str, Series]]] = {}
     refused: set[str] = set()
-    for key, pieces in _transpose(rows).items():
+    for key, parts in values:
         if key in leave_out:
             continue
-        series, texts, quoted = _series(pieces)
+        series, texts, quoted = _series(parts)
         notes.quoted += quoted
         target = _target(split, key, framework)
         if target is not None and guard and (wrong := outside(target.name, series)).any():
@@ -99,62 +107,70 @@ def gather(
                 notes.outside[key] = target.name
                 refused.add(target.name)
                 target = None
-        if texts:
+        if len(texts.rows):
             columns.texts[clean(key)] = texts
             if target is not None:
-                notes.texts[key] = notes.texts.get(key, 0) + len(texts)
+                notes.texts[key] = notes.texts.get(key, 0) + len(texts.rows)
         if target is None:
-            notes.unmapped[key] = None
+            if key not in framework.step:
+                notes.unmapped[key] = None
             _keep(key, series, columns)
         else:
             candidates.setdefault(target.name, []).append((target.rank, key, series))
     if split == "train":
         notes.unreadable |= refused - candidates.keys()
     for name, found in candidates.items():
-        _coalesce(name, sorted(found, key=lambda candidate: candidate[0]), len(rows), columns, notes)
+        _coalesce(name, sorted(found, key=lambda candidate: candidate[0]), count, columns, notes)
     return columns
 
 
-def to_table(run_id: str, split: str, steps: Sequence[int], columns: Columns) -> pa.Table:
+def named_bytes(columns: Columns) -> int:
+    """Bytes that the names of the values in ``extra`` and ``extra_text`` take: each value carries its name."""
+    numbers = {**columns.extra, **columns.functions}
+    counts = [(name, len(series.rows)) for name, series in numbers.items()]
+    counts += [(name, len(texts.rows)) for name, texts in columns.texts.items()]
+    return sum(len(name.encode()) * count for name, count in counts)
+
+
+def to_table(run_id: str, split: str, steps: NDArray[np.int64], columns: Columns) -> pa.Table:
     """Build the rows of one split with :data:`rlchecks.schema.STEPS`."""
     count = len(steps)
-    arrays: dict[str, pa.Array] = {
-        "run_id": pa.repeat(run_id, count),
-        "split": pa.repeat(split, count),
+    missing = pa.nulls(count, pa.float64())
+    arrays: dict[str, pa.Array | pa.ChunkedArray] = {
+        "run_id": constant(run_id, count),
+        "split": constant(split, count),
         "step": pa.array(steps, pa.int64()),
         "extra": number_map(count, {**columns.extra, **columns.functions}),
         "extra_text": text_map(count, columns.texts),
     }
     for name in ("epoch", *METRICS):
         series = columns.metrics.get(name)
-        arrays[name] = pa.nulls(count, pa.float64()) if series is None else dense(series, count)
+        arrays[name] = missing if series is None else dense(series, count)
     return pa.Table.from_arrays([arrays[name] for name in STEPS.names], schema=STEPS)
 
 
-def _transpose(rows: Sequence[Row]) -> dict[str, list[_Piece]]:
-    # Rows with the same keys are transposed together; the work is proportional to the number of values even if
-    # every row has keys of its own.
-    alike: dict[tuple[str, ...], list[int]] = {}
-    for index, row in enumerate(rows):
-        alike.setdefault(tuple(row), []).append(index)
-    columns: dict[str, list[_Piece]] = {}
-    for keys, members in alike.items():
-        at = np.array(members) if len(members) >= _MANY else members
-        values = zip(*(rows[index].values() for index in members), strict=True)
-        for key, column in zip(keys, values, strict=True):
-            columns.setdefault(key, []).append((at, column))
-    return columns
+def _series(parts: Sequence[Cells]) -> tuple[Series, Texts, int]:
+    """Tell the numbers of a key from what is none, and count those that were logged as text."""
+    series: list[Series] = []
+    texts: list[Texts] = []
+    quoted = 0
+    for cells in parts:
+        numbers, present, others, in_text = doubles(cells)
+        quoted += in_text
+        if present.all():
+            series.append(Series(cells.at, numbers))
+        else:
+            series.append(Series(cells.at[present], numbers[present]))
+            texts.append(Texts(cells.at[~present], others))
+    return _joined(series), joined_texts(texts), quoted
 
 
-def _series(pieces: list[_Piece]) -> tuple[Series, list[tuple[int, str]], int]:
-    if len(pieces) == 1:
-        at, values = np.asarray(pieces[0][0], dtype=np.int64), pieces[0][1]
-    else:
-        at = np.fromiter(chain.from_iterable(members for members, _ in pieces), dtype=np.int64)
-        values = tuple(chain.from_iterable(some for _, some in pieces))
-    numbers = to_numbers(values)
-    series = Series(at[numbers.present], numbers.numbers[numbers.present])
-    return series, [(int(at[position]), text) for position, text in numbers.texts], numbers.quoted
+def _joined(parts: Sequence[Series]) -> Series:
+    if len(parts) == 1:
+        return parts[0]
+    rows = np.concatenate([np.empty(0, dtype=np.int64), *(part.rows for part in parts)])
+    order = np.argsort(rows, kind="stable")
+    return Series(rows[order], np.concatenate([np.empty(0), *(part.numbers for part in parts)])[order])
 
 
 def _target(split: str, key: str, framework: Framework) -> Target | None:
@@ -162,31 +178,33 @@ def _target(split: str, key: str, framework: Framework) -> Target | None:
         return Target("epoch", framework.epoch.index(key))
     if split == "eval":
         return framework.eval_target(key)
-    if split == "summary" and is_summary_key(key, framework):
+    if split == "summary" and framework.sums_up(key):
         return None
     return framework.target(key)
 
 
 def _keep(key: str, series: Series, columns: Columns) -> None:
     """Keep values that are in no metric under their logged key."""
-    known = columns.extra.get(clean(key), Series(np.empty(0, dtype=np.int64), np.empty(0)))
-    columns.extra[clean(key)] = Series(*(np.concatenate(parts) for parts in zip(known, series, strict=True)))
+    known = columns.extra.get(clean(key))
+    columns.extra[clean(key)] = series if known is None else _joined([known, series])
 
 
 def _coalesce(name: str, found: list[tuple[int, str, Series]], count: int, columns: Columns, notes: Notes) -> None:
-    numbers = np.full(count, np.nan)
-    taken = np.zeros(count, dtype=np.bool_)
-    first = found[0][1]
-    for _, key, series in found:
-        free = ~taken[series.rows]
-        numbers[series.rows[free]] = series.numbers[free]
-        rest = Series(series.rows[~free], series.numbers[~free])
-        taken[series.rows] = True
-        notes.mapped.setdefault(name, {})[key] = None
-        if len(rest.rows):
-            _keep(key, rest, columns)
-            if not np.allclose(rest.numbers, numbers[rest.rows], rtol=1e-3, atol=1e-6, equal_nan=True):
-                notes.differing[key] = first
-    where = np.flatnonzero(taken)
+    _, first, series = found[0]
+    notes.mapped.setdefault(name, {}).update(dict.fromkeys(key for _, key, _ in found))
+    if len(found) > 1:
+        numbers = np.full(count, np.nan)
+        taken = np.zeros(count, dtype=np.bool_)
+        for _, key, series in found:
+            free = ~taken[series.rows]
+            numbers[series.rows[free]] = series.numbers[free]
+            rest = Series(series.rows[~free], series.numbers[~free])
+            taken[series.rows] = True
+            if len(rest.rows):
+                _keep(key, rest, columns)
+                if not np.allclose(rest.numbers, numbers[rest.rows], rtol=1e-3, atol=1e-6, equal_nan=True):
+                    notes.differing[key] = first
+        where = np.flatnonzero(taken)
+        series = Series(where, numbers[where])
     home = columns.metrics if name in METRICS or name == "epoch" else columns.functions
-    home[clean(name)] = Series(where, numbers[where])
+    home[clean(name)] = series

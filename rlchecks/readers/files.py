@@ -16,6 +16,9 @@ from rlchecks.run import InputFile
 MAX_BYTES = 1 << 30
 """Largest log that is read, in bytes: a million logged steps stay below it, and parsed it must fit into memory."""
 
+MAX_ITEMS = 20_000_000
+"""Most commas in a JSON document that is parsed as a whole: each parts two values of about fifty bytes or more."""
+
 HEAD_BYTES = 1 << 16
 """How much of a file is looked at to tell what it is."""
 
@@ -89,8 +92,10 @@ def parse_json(data: bytes, path: Path) -> tuple[Any, int]:
         The document, and how many of its objects name a key twice (the last one counts).
 
     Raises:
-        InputError: it is no UTF-8, no JSON, or nested too deeply.
+        InputError: it is no UTF-8, no JSON, nested too deeply, or holds more than :data:`MAX_ITEMS` values.
     """
+    if data.count(b",") > MAX_ITEMS:
+        raise InputError(f"more than {MAX_ITEMS:,} values, the most that are read", path=place(path))
     objects = Objects()
     text = decode(data, path)
     try:

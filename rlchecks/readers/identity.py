@@ -15,7 +15,11 @@ from rlchecks.readers.text import clean
 # Names that say what a file is, not which run it belongs to.
 _GENERIC = re.compile(
     r"trainer_state|checkpoint-\d+|metrics|steps|logs?|log_history|logging|history|training_history|progress|results?"
-    r"|output|outputs|train|training|data|scalars",
+    r"|outputs?\d*|train|training|data|scalars|runs|tensorboard|tensorboard_logs?|tb|tb_logs?"
+    # Console output.
+    r"|console|console_output|stdout|stderr|nohup|terminal|(?:grpo|rloo|ppo|train|training)_(?:log|output)|slurm-\d+"
+    # TensorBoard: what the directory of one start and an event file are called.
+    r"|[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.+|events\.out\.tfevents\..+",
     re.I,
 )
 _LONGEST_SLUG = 60

@@ -13,7 +13,7 @@ from rlchecks.readers.registry import Reader, ReadOptions, reader_named, reader_
 from rlchecks.readers.search import find_runs
 from rlchecks.readers.source import Source, source_of
 from rlchecks.readers.table_files import SUFFIXES
-from rlchecks.readers.text import listing, place
+from rlchecks.readers.text import clean, listing, place
 from rlchecks.readers.unknown import explain, explain_directory
 from rlchecks.run import RunLog
 
@@ -45,7 +45,8 @@ def read_run(path: str | Path, *, run_id: str | None = None, columns: Mapping[st
         (log, one), reader = _only_run(source, options) if source.is_dir() else _file(source, options)
         if one is not None and not hasattr(reader, "parts"):
             raise NotARunError(f"one run, so there is no {listing([one])} in it", path=place(log))
-        return reader.read(log, replace(options, part=one))
+        run = reader.read(log, replace(options, part=one))
+        return run if one is None else replace(run, source=clean(str(Source(log, one))))
     except RecursionError as error:
         raise InputError("nested too deeply for a log", path=place(path)) from error
     except OSError as error:
@@ -72,11 +73,15 @@ def _only_run(directory: Path, options: ReadOptions) -> tuple[Source, Reader]:
     reader = reader_of(directory, b"")
     if reader is not None:
         return Source(directory, options.part), reader
-    found = find_runs(directory, options.columns)
     name = place(directory)
+    if options.part is not None:
+        problem = f"a folder, so there is no run {listing([options.part])} in it"
+        raise NotARunError(problem, path=name, todo="name a run directory or a file")
+    found = find_runs(directory, options.columns)
     if len(found.sources) > 1:
         names = listing(str(Source(path.relative_to(directory), part)) for path, part in found.sources)
-        raise NotARunError(f"{len(found.sources)} runs ({names}), expected one", path=name, todo="name one of them")
+        todo = f"name one of them, such as {place(str(found.sources[0]))}"
+        raise NotARunError(f"{len(found.sources)} runs ({names}), expected one", path=name, todo=todo)
     if not found.sources:
         faults = [refusal for refusal in found.refused if refusal.kind != "copy"]
         if faults:

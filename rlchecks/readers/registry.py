@@ -7,22 +7,44 @@ group ``rlchecks.readers`` instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Protocol, cast
 
 from rlchecks.errors import UsageError
+from rlchecks.readers.guarded import Guarded
 from rlchecks.readers.text import shown
 from rlchecks.run import RunLog
 
 ENTRY_POINTS = "rlchecks.readers"
 """Entry point group of third parties' readers; each names a class without arguments or an instance."""
 
-_SPECIFIC = ("rlchecks.readers.trl:TrlReader",)
+_SPECIFIC = (
+    # Its output directories look like TRL's, too, and its own log has more in it.
+    "rlchecks.readers.swift:SwiftReader",
+    "rlchecks.readers.trl:TrlReader",
+    "rlchecks.readers.tensorboard:TensorBoardReader",
+    "rlchecks.readers.wandb:WandbReader",
+    "rlchecks.readers.wandb_export:WandbExportReader",
+    "rlchecks.readers.wandb_panel:WandbPanelReader",
+    "rlchecks.readers.swanlab:SwanLabReader",
+    "rlchecks.readers.mlflow:MlflowReader",
+    "rlchecks.readers.trackio:TrackioReader",
+    "rlchecks.readers.verl_log:VerlLogReader",
+    "rlchecks.readers.verl_dump:VerlDumpReader",
+    "rlchecks.readers.openai_rft:OpenaiRftReader",
+    "rlchecks.readers.timeline:TimelineReader",
+    "rlchecks.readers.columnar:ColumnarReader",
+    "rlchecks.readers.prime_rl:PrimeRlReader",
+    "rlchecks.readers.tinker:TinkerReader",
+    "rlchecks.readers.notebook:NotebookReader",
+    "rlchecks.readers.console:ConsoleReader",
+)
 # Reads whatever has the right columns, so it is asked last.
 _GENERIC = ("rlchecks.readers.table:TableReader",)
 
@@ -49,18 +71,25 @@ class Reader(Protocol):
         name: a short name, unique.
         looks_for: what it recognises, in words, for the error about an unknown file.
 
-    More is optional:
+    More is optional. What a search asks first, so that it opens few files (without them it opens all):
 
-    - ``suffixes: frozenset[str]``: extensions, in lower case, of the files that may be its; without it every file of
-      a tree is looked at.
+    - ``suffixes: frozenset[str]``: extensions, in lower case, of the files that may be its.
+    - ``named(name) -> bool``: whether a file of this name may be its, where no extension tells.
+    - ``holds(names) -> bool``: whether a directory with entries of these names may be its run; a reader that reads
+      no directories says no.
+
+    What a run consists of:
+
     - ``parts(path) -> list[str]``: the names of the runs in a file or directory that may hold several. ``read`` then
       gets one of them as ``options.part``, or None for the only one.
-    - ``opening(path, part=None) -> str | None``: a text that stays the same while the log of a run grows and that
-      copies of it share, such as its first logged row; it is how copies are found.
+    - ``opening(path, part=None) -> str | None``: what the log of a run begins with, such as its first logged row, or
+      more rows, one a line: copies share it, or the lines of the shorter log are the first of the longer one's.
     - ``files(path) -> list[Path]``: the logs in a run directory, so that none of them is outside of the tree that was
       to be searched.
     - ``belongs(directory) -> bool``: whether a directory below a run directory is a part of that run, though it looks
       like a run itself.
+    - ``beside(path) -> list[Path]``: the other files and directories that the reading of a file looks at, there or
+      not; when one of them changes, the file is read again. (Of a directory, everything in it counts.)
     """
 
     name: str
@@ -89,13 +118,22 @@ def readers() -> tuple[Reader, ...]:
     Raises:
         UsageError: a third party's reader cannot be loaded.
     """
-    others = [_third_party(point.name, point.load) for point in entry_points(group=ENTRY_POINTS)]
-    return (*map(_built_in, _SPECIFIC), *others, *map(_built_in, _GENERIC))
+    found = (*map(_built_in, _SPECIFIC), *_third_parties(), *map(_built_in, _GENERIC))
+    names = [reader.name for reader in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"two readers are called {shown(twice)}; uninstall the package that offers one of them.")
+    return found
 
 
-def reader_of(path: Path, head: bytes) -> Reader | None:
-    """Return the first reader that recognises a file or directory."""
-    return next((reader for reader in readers() if reader.detect(path, head)), None)
+def built_in() -> tuple[Reader, ...]:
+    """Return the readers of rlchecks itself."""
+    return tuple(reader for reader in readers() if not isinstance(reader, Guarded))
+
+
+def reader_of(path: Path, head: bytes, asked: Iterable[Reader] | None = None) -> Reader | None:
+    """Return the first reader, of all or of those that are asked, that recognises a file or directory."""
+    return next((reader for reader in (readers() if asked is None else asked) if reader.detect(path, head)), None)
 
 
 def reader_named(name: str) -> Reader:
@@ -103,16 +141,34 @@ def reader_named(name: str) -> Reader:
     return next(reader for reader in readers() if reader.name == name)
 
 
+def may_read(reader: Reader, name: str) -> bool:
+    """Whether a reader wants to look at files of this name; one that says nothing about it wants to look at all."""
+    suffixes, named = getattr(reader, "suffixes", None), getattr(reader, "named", None)
+    if suffixes is None and named is None:
+        return True
+    extension = os.path.splitext(name)[1].lower()
+    return (suffixes is not None and extension in suffixes) or (named is not None and bool(named(name)))
+
+
 def _built_in(place: str) -> Reader:
     module, name = place.split(":")
     return cast(Reader, getattr(import_module(module), name)())
 
 
-def _third_party(name: str, load: object) -> Reader:
+def _third_parties() -> Iterator[Reader]:
+    for point in entry_points(group=ENTRY_POINTS):
+        yield _third_party(point)
+
+
+def _third_party(point: EntryPoint) -> Reader:
+    todo = "repair or uninstall the package that offers it"
     try:
-        loaded = load()  # type: ignore[operator]
+        loaded = point.load()
         reader = loaded() if isinstance(loaded, type) else loaded
     except Exception as error:
-        todo = "repair or uninstall the package that offers it"
-        raise UsageError(f"the reader {shown(name)} cannot be loaded ({shown(repr(error), 200)}); {todo}.") from error
-    return cast(Reader, reader)
+        problem = f"cannot be loaded ({shown(repr(error), 200)})"
+        raise UsageError(f"the reader {shown(point.name)} {problem}; {todo}.") from error
+    missing = [name for name in ("name", "looks_for", "detect", "read") if not hasattr(reader, name)]
+    if missing:
+        raise UsageError(f"the reader {shown(point.name)} has no {missing[0]}; {todo}.")
+    return cast(Reader, Guarded(reader))

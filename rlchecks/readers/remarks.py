@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rlchecks.readers.aliases import Framework
 from rlchecks.readers.columns import Notes
+from rlchecks.readers.frameworks import Framework
 from rlchecks.readers.ranges import limits
-from rlchecks.readers.text import counted, shown
+from rlchecks.readers.text import counted, listing, shown
 
 
 def remarks(notes: Notes, framework: Framework, *, quoted: bool) -> list[str]:
@@ -21,14 +21,23 @@ def remarks(notes: Notes, framework: Framework, *, quoted: bool) -> list[str]:
         found.append(f"{counted(notes.quoted, 'number')} logged as text: read as numbers")
     for key, count in notes.texts.items():
         found.append(f"{shown(key)}: {counted(count, 'value')} not numeric, kept as text")
-    for key, used in notes.differing.items():
-        found.append(f"{shown(used)} and {shown(key)} are both logged and differ: {shown(used)} is used")
+    if framework.keys_agree:
+        for key, used in notes.differing.items():
+            found.append(f"{shown(used)} and {shown(key)} are both logged and differ: {shown(used)} is used")
     for key, name in notes.outside.items():
         found.append(f"{shown(key)} has values {limits(name)}, so it cannot be {name}: left unmapped")
     for key, (name, count) in notes.strays.items():
         found.append(
             f"{shown(key)}: {counted(count, 'value')} {limits(name)}, which {name} cannot be: taken as missing"
         )
+    for name, (key, count) in notes.switched_off.items():
+        found.append(f"{shown(key)} is exactly 0 in all {counted(count, 'training row')}: {name} taken as not measured")
+    for name, parts in framework.unclear.items():
+        found.append(
+            f"{listing(parts)} are each {shown(name)} for a part of the run (an environment, an agent, a role), none"
+            " for all: none is used"
+        )
+    found += dict.fromkeys(notes.doubts)
     for key, meanings in framework.ambiguous.items():
         if key in notes.unmapped and not notes.mapped.keys() & set(meanings):
             question = " or ".join(meanings)

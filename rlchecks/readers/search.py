@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from rlchecks.errors import InputError, NotARunError
-from rlchecks.readers.copies import find_copies
-from rlchecks.readers.files import check_exists, read_head
-from rlchecks.readers.parquet import is_archived
-from rlchecks.readers.registry import Reader, reader_named, reader_of, readers
+from rlchecks.readers.copies import Copy, Opened, alike, find_copies
+from rlchecks.readers.files import check_exists
+from rlchecks.readers.fingerprint import Mark, mark_of
+from rlchecks.readers.looking import Sight, is_inside, look_at_file, look_at_folder, may_be_a_log
+from rlchecks.readers.registry import Reader, reader_named
 from rlchecks.readers.source import Source
-from rlchecks.readers.table import looks_like_a_log
-from rlchecks.readers.table_files import SUFFIXES, keys_in, peek
-from rlchecks.readers.text import GZIP, place, shown
-from rlchecks.readers.unknown import explain, is_console
+from rlchecks.readers.tree import ARCHIVE, Folder, list_tree
 
-MAX_DEPTH = 16
-"""Levels of directories that are searched."""
-
-MAX_ENTRIES = 200_000
-"""Files and directories that are looked at."""
-
-_CONSOLE_SUFFIXES = frozenset({".log", ".out", ".txt"})
+Seen = Callable[[int], None]
+"""Takes the number of files that were looked at so far."""
 
 
 class Refusal(NamedTuple):
     """Something in the tree that is no source.
 
     Attributes:
-        source: file or directory.
+        source: file or directory; ``PATH#PART`` for one of several runs.
         reason: why, in one sentence.
         kind: ``copy`` (of a source that was found; no fault), ``not_a_run`` or ``unreadable``.
     """
@@ -49,23 +41,47 @@ class Found(NamedTuple):
     refused: list[Refusal]
 
 
+Stamps = dict[Source, str]
+"""Sources with their fingerprints."""
+
+
+class Known(Protocol):
+    """What an earlier search saw, for files and directories that have not changed since."""
+
+    def sight(self, path: Path, stamp: str, inside: str | None) -> Sight | None:
+        """Return what a path was seen to be when it had this stamp, below a run of this reader."""
+
+    def copies(self, group: Stamps) -> dict[Source, Copy] | None:
+        """Return which of these sources, with these stamps, are copies of which."""
+
+
 @dataclass
-class _Search:
-    root: Path
-    rewards: frozenset[str] = frozenset()
-    seen: int = 0
-    found: list[tuple[Path, Reader]] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
+class Searched:
+    """A finished search.
+
+    Attributes:
+        found: what was found.
+        sights: what each path that was looked at was seen to be, with its stamp and the reader of the run above it;
+            those alone whose later changes will show.
+        groups: the sources that were compared with each other, and which of them are copies; likewise.
+        marks: what each source is known by; None if not all of it is known.
+    """
+
+    found: Found
+    sights: dict[Path, tuple[str, str | None, Sight]] = field(default_factory=dict)
+    groups: list[tuple[Stamps, dict[Source, Copy]]] = field(default_factory=list)
+    marks: dict[Source, Mark | None] = field(default_factory=dict)
 
 
 def find_runs(path: str | Path, columns: Mapping[str, str] | None = None) -> Found:
     """Find the runs in a tree.
 
-    A directory that a reader recognises is one run, whatever else it holds, be it checkpoints or a tracker's copy of
-    the log; below it only further directories of the same kind count. Elsewhere files count that a reader
-    recognises. Links are followed to files inside the tree only, hidden directories are passed over, and at most
-    :data:`MAX_DEPTH` levels and :data:`MAX_ENTRIES` entries are searched. Of several copies or earlier states of
-    one log the longest is a source.
+    A directory that a reader recognises is one run, or several, whatever else it holds, be it checkpoints or a
+    tracker's copy of the log; below it only further directories of the same kind count. Elsewhere files count that a
+    reader recognises. Links are followed to files inside the tree only, hidden directories and archives of rlchecks
+    are passed over, and at most :data:`rlchecks.readers.tree.MAX_DEPTH` levels and
+    :data:`rlchecks.readers.tree.MAX_ENTRIES` entries are searched. Of several copies or earlier states of one log the
+    longest is a source.
 
     Args:
         path: a directory, or a file.
@@ -78,138 +94,131 @@ def find_runs(path: str | Path, columns: Mapping[str, str] | None = None) -> Fou
     Raises:
         InputError: there is no such file or directory, or its name is none.
     """
+    return search(path, columns).found
+
+
+def search(
+    path: str | Path,
+    columns: Mapping[str, str] | None = None,
+    known: Known | None = None,
+    seen: Seen = lambda count: None,
+) -> Searched:
+    """Find the runs in a tree as :func:`find_runs` does, and say what would have to be known to do it again.
+
+    Args:
+        path: as there.
+        columns: as there.
+        known: what an earlier search with the same columns saw.
+        seen: called now and then with the number of files that were looked at so far.
+
+    Raises:
+        InputError: as there.
+    """
     root = Path(path)
     check_exists(root)
     rewards = frozenset(own for own, name in (columns or {}).items() if name == "reward")
-    search = _Search(root.resolve(), rewards)
+    one = _Search(root.resolve(), rewards, known, seen)
     if root.is_dir():
-        _directory(root, 0, None, search)
+        one.folder(list_tree(root), None)
     else:
-        _file(root, search, named=True)
-    return _sorted(search)
+        one.file(root, mark_of(root), named=True)
+    return one.finished()
 
 
-def _sorted(search: _Search) -> Found:
-    sources: list[Source] = []
-    openings: list[tuple[Source, Reader, str | None]] = []
-    for path, reader in search.found:
-        try:
-            opened = [(source, reader, _opening(source, reader)) for source in _parts(path, reader)]
-        except InputError as error:
-            search.refused.append(_refusal(path, error))
-            continue
-        openings += opened
-        sources += [source for source, _, _ in opened]
-    copies = find_copies(openings)
-    search.refused.extend(Refusal(source.path, reason, "copy") for source, (_, reason) in copies.items())
-    return Found(sorted(source for source in sources if source not in copies), sorted(search.refused))
+class _Search:
+    def __init__(self, root: Path, rewards: frozenset[str], known: Known | None, seen: Seen) -> None:
+        self.root = root
+        self.rewards = rewards
+        self.known = known
+        self.seen = seen
+        self.count = 0
+        self.refused: list[Refusal] = []
+        self.opened: list[Opened] = []
+        self.runs: dict[Path, Folder] = {}
+        self.done = Searched(Found([], []))
 
-
-def _parts(path: Path, reader: Reader) -> list[Source]:
-    """List the runs in a file or directory; one that does not name them is one run."""
-    parts = reader.parts(path) if hasattr(reader, "parts") else []
-    return [Source(path, part) for part in parts] if len(parts) > 1 else [Source(path)]
-
-
-def _opening(source: Source, reader: Reader) -> str | None:
-    opening = getattr(reader, "opening", None)
-    if opening is None:
-        return None
-    found: str | None = opening(source.path) if source.part is None else opening(source.path, source.part)
-    return found
-
-
-def _directory(directory: Path, depth: int, inside: Reader | None, search: _Search) -> None:
-    """Search a directory; ``inside`` is the reader of the run directory above, if there is one."""
-    try:
-        own = next((one for one in ([inside] if inside else readers()) if one.detect(directory, b"")), None)
-        if own is not None and (inside is None or not _belongs(directory, inside)):
-            _run_directory(directory, own, search)
-    except InputError as error:
-        search.refused.append(_refusal(directory, error))
-        return
-    below = inside or own
-    for entry in _entries(directory, search):
-        path = Path(entry.path)
-        if entry.is_dir(follow_symlinks=False):
-            if depth < MAX_DEPTH and not entry.name.startswith("."):
-                _directory(path, depth + 1, below, search)
-        elif below is None and (not entry.is_symlink() or _is_inside(path, search.root)):
-            _file(path, search)
-
-
-def _run_directory(directory: Path, reader: Reader, search: _Search) -> None:
-    files = getattr(reader, "files", None)
-    outside = [file for file in (files(directory) if files else []) if not _is_inside(file, search.root)]
-    if outside:
-        problem = f"{shown(outside[0].name)} is a link out of the tree"
-        raise InputError(problem, path=place(directory), todo="read this run by itself")
-    search.found.append((directory, reader))
-
-
-def _belongs(directory: Path, reader: Reader) -> bool:
-    belongs = getattr(reader, "belongs", None)
-    return belongs is not None and bool(belongs(directory))
-
-
-def _entries(directory: Path, search: _Search) -> Iterator[os.DirEntry[str]]:
-    try:
-        with os.scandir(directory) as scan:
-            entries = sorted(scan, key=lambda entry: entry.name)
-    except OSError as error:
-        search.refused.append(Refusal(directory, f"the directory cannot be listed ({error.strerror})", "unreadable"))
-        return
-    for entry in entries:
-        search.seen += 1
-        if search.seen > MAX_ENTRIES:
-            if search.seen == MAX_ENTRIES + 1:
-                reason = f"more than {MAX_ENTRIES:,} files and directories: the rest of the tree was not searched"
-                search.refused.append(Refusal(directory, reason, "unreadable"))
+    def folder(self, folder: Folder, inside: Reader | None) -> None:
+        """Search a directory; ``inside`` is the reader of the run directory above, if there is one."""
+        if folder.fault is not None:
+            self.refused.append(Refusal(folder.path, folder.fault, "unreadable"))
             return
-        yield entry
-
-
-def _is_inside(path: Path, root: Path) -> bool:
-    try:
-        return path.resolve(strict=True).is_relative_to(root)
-    except (OSError, RuntimeError):
-        return False
-
-
-def _refusal(source: Path, error: InputError) -> Refusal:
-    # The reason stands beside the source, so it does not repeat its path.
-    reason = str(InputError(error.problem, where=error.where, todo=error.todo))
-    return Refusal(source, reason, "not_a_run" if isinstance(error, NotARunError) else "unreadable")
-
-
-def _file(path: Path, search: _Search, *, named: bool = False) -> None:
-    """Look at a file; ``named``: the user asked for this one, so whatever it is gets an answer."""
-    suffix = path.suffix.lower()
-    if not named and not _may_be_a_log(suffix):
-        return
-    try:
-        head = read_head(path)
-        reader = reader_of(path, head)
-        if reader is None and is_archived(path, head) and not named:
+        if folder.names >= ARCHIVE:
             return
-        if reader is None and suffix in SUFFIXES and search.rewards & set(keys_in(peek(path, head))):
-            reader = reader_named("table")
-        if reader is not None:
-            search.found.append((path, reader))
-        elif named or _is_a_lost_log(path, head):
-            search.refused.append(_refusal(path, explain(path, head)))
-    except InputError as error:
-        search.refused.append(_refusal(path, error))
+        sight = self._see(
+            folder.path,
+            folder.mark,
+            inside.name if inside else None,
+            lambda: look_at_folder(folder.path, folder.names, inside, self.root, self.rewards),
+        )
+        if sight.parts:
+            self.runs[folder.path] = folder
+        below = inside or (reader_named(sight.reader) if sight.reader else None)
+        for leaf in folder.leaves if below is None else ():
+            if may_be_a_log(leaf.name) and (not leaf.link or is_inside(folder.path / leaf.name, self.root)):
+                self.file(folder.path / leaf.name, leaf.mark)
+        self.count += len(folder.leaves)
+        self.seen(self.count)
+        for one in folder.folders:
+            self.folder(one, below)
+        if folder.cut is not None:
+            self.refused.append(Refusal(folder.path, folder.cut, "unreadable"))
+
+    def file(self, path: Path, mark: Mark | None, *, named: bool = False) -> None:
+        """Look at a file; ``named``: the user asked for this one."""
+        self._see(path, mark, None, lambda: look_at_file(path, self.rewards, named=named))
+
+    def _see(self, path: Path, mark: Mark | None, inside: str | None, look: Callable[[], Sight]) -> Sight:
+        known = None if self.known is None or mark is None else self.known.sight(path, mark.stamp, inside)
+        begun = time.time_ns()
+        sight = look() if known is None else known
+        whole = None if mark is None else _together(mark, *(one for _, one in sight.beside))
+        if mark is not None and whole is not None and (known is not None or whole.settled(begun)):
+            self.done.sights[path] = mark.stamp, inside, sight
+        if sight.reason is not None:
+            self.refused.append(Refusal(path, sight.reason, sight.kind or "unreadable"))
+        for part in sight.parts:
+            source = Source(path, part.name)
+            if part.reason is not None:
+                self.refused.append(Refusal(Path(str(source)), part.reason, part.kind or "unreadable"))
+            elif sight.reader is not None:
+                self.done.marks[source] = whole
+                self.opened.append(Opened(source, reader_named(sight.reader), part.opening))
+        return sight
+
+    def finished(self) -> Searched:
+        """Tell copies from sources."""
+        self._narrow()
+        copies: dict[Source, Copy] = {}
+        for group in alike(self.opened):
+            copies |= self._copies(group)
+        self.refused.extend(Refusal(Path(str(one)), copy.reason, "copy") for one, copy in copies.items())
+        sources = [one.source for one in self.opened if one.source not in copies]
+        # The parts of a file stay in the order in which its reader names them.
+        self.done.found.sources.extend(sorted(sources, key=lambda source: source.path))
+        self.done.found.refused.extend(sorted(self.refused))
+        return self.done
+
+    def _narrow(self) -> None:
+        """Take the runs below a run directory out of its fingerprint."""
+        below: dict[Path, set[Path]] = {}
+        for path in self.runs:
+            for parent in path.parents:
+                if parent in self.runs:
+                    below.setdefault(parent, set()).add(path)
+        for source in self.done.marks:
+            if source.path in below:
+                self.done.marks[source] = self.runs[source.path].mark_without(below[source.path])
+
+    def _copies(self, group: list[Opened]) -> dict[Source, Copy]:
+        marks = {one.source: mark for one in group if (mark := self.done.marks[one.source]) is not None}
+        stamps = {source: mark.stamp for source, mark in marks.items()}
+        known = self.known.copies(stamps) if self.known is not None and len(marks) == len(group) else None
+        begun = time.time_ns()
+        copies = find_copies(group) if known is None else known
+        if len(marks) == len(group) and all(mark.settled(begun) for mark in marks.values()):
+            self.done.groups.append((stamps, copies))
+        return copies
 
 
-def _is_a_lost_log(path: Path, head: bytes) -> bool:
-    suffix = path.suffix.lower()
-    if suffix in SUFFIXES and head.startswith(GZIP):
-        return True
-    return looks_like_a_log(path, head) or (suffix in _CONSOLE_SUFFIXES and is_console(head))
-
-
-def _may_be_a_log(suffix: str) -> bool:
-    if suffix in _CONSOLE_SUFFIXES:
-        return True
-    return any(suffix in one.suffixes if hasattr(one, "suffixes") else True for one in readers())
+def _together(*marks: Mark) -> Mark:
+    return Mark("+".join(mark.stamp for mark in marks), max(mark.newest for mark in marks))

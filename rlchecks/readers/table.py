@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from rlchecks.errors import NotARunError
@@ -13,12 +13,14 @@ from rlchecks.readers.files import read_head
 from rlchecks.readers.identity import run_name
 from rlchecks.readers.parquet import PARQUET, is_archived
 from rlchecks.readers.registry import ReadOptions
+from rlchecks.readers.samples import answers
 from rlchecks.readers.table_files import SUFFIXES, keys_in, peek, read_rows
 from rlchecks.readers.text import listing, place
 from rlchecks.readers.trl_rules import apply
 from rlchecks.run import RunLog
 
 _DEFAULT = "table"
+_OPENING_ROWS = 16
 _HELD_OUT = frozenset({"question_id", "checkpoint", "judge", "score"})
 # Both a question and an answer in a row: one row an answer, not a step.
 _QUESTIONS = frozenset({"prompt", "input", "question", "instruction"})
@@ -42,14 +44,18 @@ class TableReader:
             return True
         return not no_steps(keys) and any(recognise(keys, _DEFAULT).is_reward(key) for key in keys)
 
+    def holds(self, names: Collection[str]) -> bool:
+        """See :class:`rlchecks.readers.registry.Reader`."""
+        return False
+
     def opening(self, path: Path, part: str | None = None) -> str | None:
-        """See :class:`rlchecks.readers.registry.Reader`; the first row.
+        """See :class:`rlchecks.readers.registry.Reader`; the first rows, of CSV and Parquet the first alone.
 
         Raises:
             InputError: the table is damaged.
         """
-        rows = peek(path, read_head(path)) or read_rows(path).rows
-        return json.dumps(rows[0], sort_keys=True, default=str)
+        rows = peek(path, read_head(path)) or [read_rows(path).rows[0]]
+        return "\n".join(json.dumps(row, sort_keys=True, default=str) for row in rows[:_OPENING_ROWS])
 
     def read(self, path: Path, options: ReadOptions) -> RunLog:
         """See :class:`rlchecks.readers.registry.Reader`."""
@@ -81,6 +87,8 @@ def no_steps(keys: Iterable[str]) -> str | None:
     present = set(keys)
     if present >= _HELD_OUT:
         return "results of a held-out evaluation, not a training run"
+    if known := answers(present):
+        return known
     if present & _QUESTIONS and present & _ANSWERS:
         both = [*sorted(present & _QUESTIONS), *sorted(present & _ANSWERS)]
         return f"one row for each answer (columns {listing(both)}), expected one for each step"

@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rlchecks.errors import InputError
-from rlchecks.readers.files import Objects, parse_json, read_bytes
-from rlchecks.readers.parquet import PARQUET, first_row, read_table
-from rlchecks.readers.steps import Row
-from rlchecks.readers.text import clean, counted, decode, listing, place, readable_part
+from rlchecks.readers.delimited import delimited, delimiter, text_lines
+from rlchecks.readers.files import read_bytes
+from rlchecks.readers.json_document import JsonDocument
+from rlchecks.readers.json_lines import JsonLines, collect
+from rlchecks.readers.parquet import PARQUET, first_row, read_columns
+from rlchecks.readers.rows import Row, Rows
+from rlchecks.readers.stream import Stream
+from rlchecks.readers.text import place, readable_part
 from rlchecks.run import InputFile
 
 _DELIMITED = frozenset({".csv", ".tsv"})
@@ -22,15 +26,13 @@ _LINES = frozenset({".jsonl", ".ndjson"})
 SUFFIXES = _DELIMITED | _LINES | {".json", ".parquet"}
 """File name extensions of the tables that are read, in lower case."""
 
-_MISSING = frozenset({"", "na", "n/a", "null", "none", "-"})
-_DELIMITERS = ",;\t|"
 _OBJECT = re.compile(r"\s*[\[,]?\s*(?=\{)")
 
 
 class Table(NamedTuple):
     """Rows of a table, the record of having read it, and whether its format knows only text."""
 
-    rows: list[Row]
+    rows: Rows
     source: InputFile
     untyped: bool
     warnings: tuple[str, ...]
@@ -42,27 +44,18 @@ def read_rows(path: Path) -> Table:
     A last line that was not written to its end is left out with a warning.
 
     Raises:
-        InputError: the file cannot be read, a line is damaged, or there are no rows.
+        InputError: the file cannot be read, a line is damaged, there are more values than are kept, or no rows.
     """
-    contents = read_bytes(path)
     suffix = path.suffix.lower()
-    rows: list[Row]
-    warnings: list[str] = []
     if suffix in _DELIMITED:
-        rows, warnings = _delimited(decode(contents.data, path), path)
+        table = _delimited(path)
     elif suffix in _LINES:
-        rows, warnings = _lines(decode(contents.data, path), path)
-    elif suffix == ".json":
-        document, repeated = parse_json(contents.data, path)
-        if not isinstance(document, list) or not all(isinstance(row, dict) for row in document):
-            raise InputError("expected a list of objects, one for each step", path=place(path))
-        rows, warnings = list(document), _repeated_keys(repeated)
+        table = _lines(path)
     else:
-        table = read_table(contents.data, path)
-        rows = [{clean(key): value for key, value in row.items()} for row in table.to_pylist()]
-    if not rows:
+        table = _document(path) if suffix == ".json" else _parquet(path)
+    if not table.rows:
         raise InputError("the table has no rows", path=place(path))
-    return Table(rows, contents.source, suffix in _DELIMITED, tuple(warnings))
+    return table
 
 
 def peek(path: Path, head: bytes) -> list[Row]:
@@ -81,7 +74,7 @@ def peek(path: Path, head: bytes) -> list[Row]:
 
 
 def _first_line(text: str) -> list[Row]:
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text))
     try:
         header = [name.strip() for name in next(lines)]
         first = next(lines, [])
@@ -102,70 +95,37 @@ def _whole_objects(text: str) -> Iterator[Row]:
         before = _OBJECT.match(text, position)
 
 
-def _delimiter(text: str) -> str:
-    header = text.partition("\n")[0]
-    return max(_DELIMITERS, key=header.count)
+def _delimited(path: Path) -> Table:
+    stream = Stream(path)
+    rows, warnings = delimited(text_lines(stream), path)
+    return Table(rows, stream.source, True, tuple(warnings))
 
 
-def _delimited(text: str, path: Path) -> tuple[list[Row], list[str]]:
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
-    rows: list[Row] = []
-    short: int | None = None
-    try:
-        header = [name.strip() or f"column {position + 1}" for position, name in enumerate(next(lines, []))]
-        twice = sorted({name for name in header if header.count(name) > 1})
-        if twice:
-            raise InputError(f"the header names {listing(twice)} twice", path=place(path), where="line 1")
-        for cells in lines:
-            if not cells:
-                continue
-            if short is not None or len(cells) > len(header):
-                line, number = (lines.line_num, len(cells)) if short is None else (short, len(rows[-1]))
-                problem = f"{counted(number, 'cell')} where the header has {len(header)}"
-                raise InputError(problem, path=place(path), where=f"line {line}")
-            if len(cells) < len(header):
-                short = lines.line_num
-            rows.append(dict(zip(header, map(_cell, cells), strict=False)))
-    except csv.Error as error:
-        raise InputError(f"no valid CSV ({error})", path=place(path), where=f"line {lines.line_num}") from error
-    if short is None:
-        return rows, []
-    rows.pop()
-    return rows, [f"line {short} was not written to its end: left out"]
+def _lines(path: Path) -> Table:
+    lines = JsonLines(path)
+    rows = Rows(path)
+    collect(lines, rows)
+    return Table(rows, lines.source, False, lines.warnings)
 
 
-def _cell(cell: str) -> str | None:
-    return None if cell.strip().lower() in _MISSING else cell
+def _document(path: Path) -> Table:
+    document = JsonDocument(path)
+    if document.opens() not in ("[", "{"):
+        document.value()
+    expected = "a list of objects, one for each step"
+    if document.opens() != "[":
+        raise InputError(f"expected {expected}", path=place(path))
+    rows = document.rows("list", expected)
+    document.close()
+    return Table(rows, document.source, False, document.warnings)
 
 
-def _lines(text: str, path: Path) -> tuple[list[Row], list[str]]:
-    objects = Objects()
-    decoder = json.JSONDecoder(object_pairs_hook=objects)
-    rows: list[Row] = []
-    lines = _numbered(text)
-    for number, line in lines:
-        try:
-            row = decoder.decode(line)
-        except (ValueError, RecursionError) as error:
-            if rows and next(lines, None) is None:
-                return rows, [f"line {number} was not written to its end: left out", *_repeated_keys(objects.repeated)]
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply or a number too long"
-            raise InputError(
-                f"no valid JSON ({reason})", path=place(path), where=f"line {number}", todo="repair or remove it"
-            ) from error
-        if not isinstance(row, dict):
-            raise InputError("expected an object of logged values", path=place(path), where=f"line {number}")
-        rows.append(row)
-    return rows, _repeated_keys(objects.repeated)
-
-
-def _numbered(text: str) -> Iterator[tuple[int, str]]:
-    # Not splitlines(): JSON may hold the other characters that end lines there.
-    return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
-
-
-def _repeated_keys(repeated: int) -> list[str]:
-    return [f"{counted(repeated, 'object')} with a key given twice: the last value counts"] if repeated else []
+def _parquet(path: Path) -> Table:
+    contents = read_bytes(path)
+    rows = Rows(path)
+    for columns in read_columns(contents.data, path):
+        rows.extend(list(columns), list(columns.values()))
+    return Table(rows, contents.source, False, ())
 
 
 def keys_in(rows: Iterable[Row]) -> list[str]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-
-import pyarrow.compute as pc
 
 from rlchecks.readers.aliases import framework, recognise
 from rlchecks.readers.assemble import Logged, assemble, keys_of
@@ -16,14 +15,16 @@ from rlchecks.readers.identity import run_name
 from rlchecks.readers.registry import ReadOptions
 from rlchecks.readers.steps import MAX_STEP, Row
 from rlchecks.readers.trl_completions import completion_files, read_completions
-from rlchecks.readers.trl_neighbours import look_around
+from rlchecks.readers.trl_neighbours import look_around, side_files
 from rlchecks.readers.trl_rules import apply
-from rlchecks.readers.trl_source import STATE, Choice, choose, load_state, state_files
+from rlchecks.readers.trl_source import STATE, Choice, choose, is_checkpoint, load_state, state_files
 from rlchecks.readers.values import to_count, to_text
-from rlchecks.run import RunLog
+from rlchecks.run import RunLog, rows_of
 
 _FACTS = ("logging_steps", "eval_steps", "save_steps", "num_train_epochs", "train_batch_size")
 _DEFAULT = "trl_grpo"
+# Runs with one seed often share their first row; hardly any two share more.
+_OPENING_ROWS = 16
 _LOG = re.compile(r'"log_history"\s*:\s*\[\s*(?=\{)')
 _NEXT = re.compile(r"\s*,\s*(?=\{)")
 
@@ -34,6 +35,10 @@ class TrlReader:
     name = "trl"
     suffixes = frozenset({".json"})
     looks_for = f"a TRL output directory (with {STATE} or checkpoint-*/{STATE}), or a JSON file with log_history"
+
+    def holds(self, names: Collection[str]) -> bool:
+        """See :class:`rlchecks.readers.registry.Reader`."""
+        return any(name == STATE or is_checkpoint(name) for name in names)
 
     def detect(self, path: Path, head: bytes) -> bool:
         """See :class:`rlchecks.readers.registry.Reader`."""
@@ -47,21 +52,30 @@ class TrlReader:
 
     def belongs(self, directory: Path) -> bool:
         """See :class:`rlchecks.readers.registry.Reader`; a checkpoint belongs to the run directory above it."""
-        return re.fullmatch(r"checkpoint-\d+", directory.name) is not None
+        return is_checkpoint(directory.name)
+
+    def beside(self, path: Path) -> list[Path]:
+        """See :class:`rlchecks.readers.registry.Reader`; what is in the run's directory and its checkpoints."""
+        directory = path.parent
+        others = [directory / "completions", directory] if path.name == STATE else []
+        return [*side_files([directory]), directory / "wandb", *others]
 
     def opening(self, path: Path, part: str | None = None) -> str | None:
-        """See :class:`rlchecks.readers.registry.Reader`; the first logged row.
+        """See :class:`rlchecks.readers.registry.Reader`; the first logged row, and those of the next with a reward.
 
         Raises:
             InputError: the log cannot be read; NotARunError: it holds no run of reinforcement learning.
         """
         state = state_files(path)[0][1] if path.is_dir() else path
         rows = _first_rows(read_head(state).decode("utf-8", "ignore"))
-        if not any(framework(_DEFAULT).is_reward(key) for row in rows for key in row):
+        rewards = {key for key in keys_of(rows) if framework(_DEFAULT).is_reward(key)}
+        if not rewards:
             # Not among the first rows: the whole log has to tell.
             self.read(path, ReadOptions())
-            rows = rows or _choose(path).state.rows
-        return json.dumps(rows[0], sort_keys=True)
+            rows = rows or [_choose(path).state.rows[0]]
+        # Without the closing row, which a log that went on does not have.
+        others = [row for row in rows[1:_OPENING_ROWS] if row.keys() & rewards and "train_runtime" not in row]
+        return "\n".join(json.dumps(row, sort_keys=True) for row in [*rows[:1], *others])
 
     def read(self, path: Path, options: ReadOptions) -> RunLog:
         """See :class:`rlchecks.readers.registry.Reader`."""
@@ -86,7 +100,7 @@ class TrlReader:
         )
         files = completion_files(directory) if path.is_dir() or path.name == STATE else []
         run = apply(assemble(logged, options), keys, logs_completions=bool(files))
-        evaluated = run.steps.filter(pc.equal(run.steps["split"], "eval"))["step"].to_pylist()
+        evaluated = rows_of(run.steps, "eval")["step"].to_pylist()
         answers = read_completions(files, run.run_id, run.graders, frozenset(evaluated))
         return replace(
             run,

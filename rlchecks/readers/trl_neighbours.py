@@ -25,10 +25,12 @@ _SETTINGS = (
     "num_iterations",
     "temperature",
 )
+_TEXTS = ("README.md", "requirements.txt")
+_DOCUMENTS = ("training_args.json", "args.json", "config.json")
 # The model card that TRL writes ends with the versions; a frozen list of packages pins them.
 _TRL = re.compile(r"^(?:- TRL: |trl==)(\d+\.\d+[\w.+-]*)\s*$", re.M)
 _TRANSFORMERS = re.compile(r"^(?:- Transformers: |transformers==)(\d+\.\d+[\w.+-]*)\s*$", re.M)
-_TRAINER = re.compile(r"trained with (GRPO|RLOO)\b")
+_TRAINER = re.compile(r"trained with (GRPO|AsyncGRPO|RLOO|PPO|Online DPO|XPO|Nash-MD)\b")
 
 
 class Neighbours(NamedTuple):
@@ -37,6 +39,11 @@ class Neighbours(NamedTuple):
     trl_version: str | None
     facts: dict[str, str]
     inputs: tuple[InputFile, ...]
+
+
+def side_files(places: Sequence[Path]) -> list[Path]:
+    """List the small files that are read in some directories, there or not."""
+    return [place / name for place in places for name in (*_TEXTS, *_DOCUMENTS)]
 
 
 def look_around(places: Sequence[Path]) -> Neighbours:
@@ -50,13 +57,13 @@ def look_around(places: Sequence[Path]) -> Neighbours:
     inputs: list[InputFile] = []
     version: str | None = None
     packages = sorted(directory.glob("wandb/*/files/requirements.txt"))[-1:]
-    texts = [place / name for place in places for name in ("README.md", "requirements.txt")]
+    texts = [place / name for place in places for name in _TEXTS]
     for path in [*texts, *packages]:
         text = _read(path, inputs)
         version = version or _first(_TRL, text)
         _note(facts, "transformers_version", _first(_TRANSFORMERS, text))
         _note(facts, "trainer", _first(_TRAINER, text))
-    for path in [place / name for place in places for name in ("training_args.json", "args.json", "config.json")]:
+    for path in [place / name for place in places for name in _DOCUMENTS]:
         document = _as_object(_read(path, inputs))
         _note(facts, "transformers_version", document.get("transformers_version"))
         if path.name != "config.json":

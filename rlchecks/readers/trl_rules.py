@@ -14,13 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from rlchecks.metrics import METRICS
+from rlchecks.readers.aliases import framework
+from rlchecks.readers.framework_facts import not_logged
 from rlchecks.readers.text import counted
-from rlchecks.readers.trl_spread import Evidence, semantics
-from rlchecks.run import RunLog
+from rlchecks.readers.trl_spread import BATCH, UNKNOWN, Evidence, semantics
+from rlchecks.run import RunLog, rows_of
 
-# None of TRL's trainers with GRPO keys logs these.
-_NEVER = ("kl_sampler", "aborted_ratio", "reasoning_tokens")
+# Those that log with TRL's own code, in one of its versions.
+_TRL = frozenset({"trl_grpo", "trl_distillation", "unsloth", "axolotl"})
 _SAMPLER = ("sampler_ratio", "sampler_logp_difference")
 _NOT_LOGGABLE: dict[str, tuple[str, ...]] = {
     "0.14 to 0.16": (
@@ -31,7 +32,8 @@ _NOT_LOGGABLE: dict[str, tuple[str, ...]] = {
     "0.18 to 0.19": ("entropy", "step_time", *_SAMPLER),
     "0.20 to 0.25": ("step_time",),
     "0.26 or later": (),
-    "AsyncGRPO": ("clipped_ratio", "zero_std_fraction", "kl"),
+    "AsyncGRPO": (),
+    "AsyncGRPO before its rework": ("clipped_ratio", "min_length", "max_length"),
     "unknown": (),
 }
 # Of answers judged to be cut; the tokenizer's end token is all that TRL knows as an end.
@@ -43,26 +45,34 @@ def apply(run: RunLog, keys: AbstractSet[str], *, logs_completions: bool = False
     """Add to a run log with TRL's keys what only TRL's rules tell.
 
     Args:
-        run: the run as assembled; ``framework_version`` is that of TRL if known.
-        keys: all logged keys.
+        run: the run as assembled; ``framework_version`` is that of TRL if known. One whose framework does not log
+            the keys of GRPO is returned as it is.
+        keys: all logged keys, with or without the prefix of a tracker.
         logs_completions: whether TRL wrote its own completions files, which it does since 0.28.
 
     Returns:
         The run with placeholders made missing, and with the facts ``trl_keys``, ``metrics_not_loggable``,
         ``reward_std_semantics``, and, where they can be inferred, ``beta`` and ``max_completion_length``.
     """
+    known = framework(run.framework)
+    if "trl_grpo" not in known.lineage:
+        return run
+    keys = keys | frozenset(map(known.bare, keys))
     steps, placeholders = _without_placeholders(run.steps)
-    train = steps.filter(pc.equal(steps["split"], "train"))
-    era = "AsyncGRPO" if run.framework == "trl_async_grpo" else generation(keys)
+    train = rows_of(steps, "train")
+    era = _era(run.framework, keys)
     facts = dict(run.facts)
-    facts["trl_keys"] = f"{era} (inferred)"
-    facts["metrics_not_loggable"] = ",".join(_not_loggable(era, steps))
-    if era != "AsyncGRPO":
-        evidence = Evidence(keys, era, run.framework_version, facts.get("scale_rewards"), logs_completions)
+    if era is not None:
+        facts["trl_keys"] = f"{era} (inferred)"
+        facts["metrics_not_loggable"] = not_logged((*known.not_loggable, *_NOT_LOGGABLE[era]), steps)
+    if run.framework in _TRL and facts.get("reward_std_semantics", UNKNOWN) == UNKNOWN:
+        evidence = Evidence(keys, era or "unknown", run.framework_version, facts.get("scale_rewards"), logs_completions)
         facts["reward_std_semantics"] = semantics(train, run.graders, evidence)
-        if "kl" not in keys:
-            # kl is logged if and only if beta is not 0.
-            facts.setdefault("beta", "0 (inferred)")
+    if run.framework == "ms_swift" and facts.get("scale_rewards") == "batch":
+        facts["reward_std_semantics"] = BATCH
+    if run.framework in {*_TRL, "ms_swift"} and "kl" not in keys:
+        # kl is logged if and only if beta is not 0.
+        facts.setdefault("beta", "0 (inferred)")
     limit, doubtful = _length_limit(train)
     if limit is not None:
         facts.setdefault("max_completion_length", f"{limit:g} (inferred)")
@@ -93,11 +103,10 @@ def generation(keys: AbstractSet[str]) -> str:
     return "0.26 or later" if "step_time" in keys else "0.20 to 0.25"
 
 
-def _not_loggable(era: str, steps: pa.Table) -> list[str]:
-    names = {*_NEVER, *_NOT_LOGGABLE[era]}
-    if era == "AsyncGRPO":
-        names.discard("kl_sampler")
-    return [name for name in METRICS if name in names and steps[name].null_count == len(steps)]
+def _era(name: str, keys: AbstractSet[str]) -> str | None:
+    if name == "trl_async_grpo":
+        return "AsyncGRPO" if "perf/weight_sync_s" in keys else "AsyncGRPO before its rework"
+    return generation(keys) if name in _TRL else None
 
 
 def _without_placeholders(steps: pa.Table) -> tuple[pa.Table, int]:

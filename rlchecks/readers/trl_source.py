@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rlchecks.errors import InputError, NotARunError
-from rlchecks.readers.files import parse_json, read_bytes
-from rlchecks.readers.steps import MAX_STEP, Row
-from rlchecks.readers.text import counted, listing, place
+from rlchecks.readers.json_document import JsonDocument
+from rlchecks.readers.rows import Rows
+from rlchecks.readers.steps import MAX_STEP
+from rlchecks.readers.text import listing, place
 from rlchecks.readers.values import to_count
 from rlchecks.run import InputFile
 
@@ -26,7 +27,7 @@ class State(NamedTuple):
 
     path: Path
     fields: dict[str, Any]
-    rows: list[Row]
+    rows: Rows
     source: InputFile
     warnings: tuple[str, ...]
 
@@ -42,6 +43,11 @@ class Choice(NamedTuple):
     state: State
     inputs: tuple[InputFile, ...]
     warnings: tuple[str, ...]
+
+
+def is_checkpoint(name: str) -> bool:
+    """Whether a directory of this name is a checkpoint."""
+    return _CHECKPOINT.fullmatch(name) is not None
 
 
 def state_files(directory: Path) -> list[tuple[int | None, Path]]:
@@ -70,21 +76,23 @@ def load_state(path: Path) -> State:
         InputError: it cannot be read or a logged row is no object.
         NotARunError: it has no ``log_history``, or an empty one.
     """
-    contents = read_bytes(path)
-    document, repeated = parse_json(contents.data, path)
+    document = JsonDocument(path)
     name = place(path)
-    if not isinstance(document, dict):
+    if document.opens() not in ("{", ""):
         raise NotARunError("no object, expected one with log_history", path=name)
-    rows = document.pop("log_history", None)
-    if not isinstance(rows, list):
-        raise NotARunError(f"no list log_history (keys: {listing(sorted(document))})", path=name)
+    fields: dict[str, Any] = {}
+    rows: Rows | None = None
+    for key in document.members():
+        if key == "log_history" and document.opens() == "[":
+            rows = document.rows(key, "an object of logged values")
+        else:
+            fields[key] = document.value()
+    document.close()
+    if rows is None:
+        raise NotARunError(f"no list log_history (keys: {listing(sorted(fields))})", path=name)
     if not rows:
         raise NotARunError("log_history is empty: nothing was logged yet", path=name)
-    wrong = next((index for index, row in enumerate(rows) if not isinstance(row, dict)), None)
-    if wrong is not None:
-        raise InputError("expected an object of logged values", path=name, where=f"log_history[{wrong}]")
-    warnings = (f"{counted(repeated, 'object')} with a key given twice: the last value counts",) if repeated else ()
-    return State(path, document, rows, contents.source, warnings)
+    return State(path, fields, rows, document.source, document.warnings)
 
 
 def choose(directory: Path) -> Choice:
@@ -133,8 +141,7 @@ def _newer(top: State, checkpoints: Sequence[tuple[int | None, Path]]) -> Choice
     return Choice(top, inputs, (*top.warnings, told))
 
 
-def _continues(earlier: Sequence[Row], later: Sequence[Row]) -> bool:
-    # A checkpoint is written before the closing row is logged.
-    one, other = ([row for row in rows if "train_runtime" not in row] for rows in (earlier, later))
-    # As text, since a NaN does not equal itself.
-    return json.dumps(one) == json.dumps(other[: len(one)])
+def _continues(earlier: Rows, later: Rows) -> bool:
+    # A checkpoint is written before the closing row is logged. As text, since a NaN does not equal itself.
+    one, other = ((json.dumps(row) for row in rows if "train_runtime" not in row) for rows in (earlier, later))
+    return all(row == next(other, None) for row in one)

@@ -79,7 +79,8 @@ def _from_one_function(train: pa.Table, function: str) -> str:
     total, spread = (train[name].to_numpy() for name in ("reward", "reward_std"))
     mean, own = (_lookup(train, prefix + function) for prefix in (REWARD_FUNCTION, REWARD_FUNCTION_STD))
     # Only where the function has weight 1 and scored every answer.
-    usable = np.isfinite(total + spread + mean + own) & np.isclose(total, mean, rtol=_EQUAL, atol=1e-9)
+    finite = np.isfinite([total, spread, mean, own]).all(axis=0)
+    usable = finite & np.isclose(total, mean, rtol=_EQUAL, atol=1e-9)
     if not usable.any():
         return UNKNOWN
     if not np.allclose(spread[usable], own[usable], rtol=_EQUAL, atol=1e-7):
@@ -89,6 +90,5 @@ def _from_one_function(train: pa.Table, function: str) -> str:
 
 
 def _lookup(train: pa.Table, name: str) -> NDArray[np.float64]:
-    column = pc.map_lookup(train["extra"].combine_chunks(), pa.scalar(name), "first")
-    numbers: NDArray[np.float64] = column.to_numpy(zero_copy_only=False)
+    numbers: NDArray[np.float64] = pc.map_lookup(train["extra"], pa.scalar(name), "first").to_numpy()
     return numbers

@@ -9,14 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from rlchecks.readers.cells import Cells
 from rlchecks.readers.text import clean
 
 # Python's float() also takes 1_000 and digits of other scripts, which no framework writes.
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)\s*", re.I | re.A)
+_PATTERN = r"[ \t\n\r\f\v]*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)[ \t\n\r\f\v]*"
+_NUMBER = re.compile(_PATTERN, re.I | re.A)
 _PLAIN = frozenset({float, int, type(None)})
 _TEXT = frozenset({str, type(None)})
+_NO_TEXTS = pa.nulls(0, pa.large_string())
 
 
 class Numbers(NamedTuple):
@@ -33,6 +37,34 @@ class Numbers(NamedTuple):
     present: NDArray[np.bool_]
     texts: list[tuple[int, str]]
     quoted: int
+
+
+class Doubles(NamedTuple):
+    """Logged values as doubles.
+
+    Attributes:
+        numbers: float64, NaN where there is none.
+        present: where there is one.
+        texts: the values that are no numbers, as an Arrow array.
+        quoted: how many numbers were logged as text.
+    """
+
+    numbers: NDArray[np.float64]
+    present: NDArray[np.bool_]
+    texts: pa.Array
+    quoted: int
+
+
+def doubles(cells: Cells) -> Doubles:
+    """Convert logged values as :func:`to_numbers` does."""
+    if cells.kind == "text":
+        return _doubles_of_texts(cells.values)
+    if cells.kind == "O":
+        numbers, present, texts, quoted = to_numbers(cells.values.tolist())
+        return Doubles(numbers, present, pa.array([text for _, text in texts], pa.large_string()), quoted)
+    quoted = cells.kind == "quoted"
+    numbers = cells.values.to_numpy() if quoted else cells.values.astype(np.float64, copy=False)
+    return Doubles(numbers, np.ones(len(numbers), dtype=np.bool_), _NO_TEXTS, len(numbers) if quoted else 0)
 
 
 def to_numbers(values: Sequence[object]) -> Numbers:
@@ -106,3 +138,15 @@ def _all_numbers(values: Sequence[object]) -> tuple[pa.Array | None, int]:
 def _present(column: pa.Array) -> NDArray[np.bool_]:
     present: NDArray[np.bool_] = column.is_valid().to_numpy(zero_copy_only=False)
     return present
+
+
+def _doubles_of_texts(texts: pa.LargeStringArray) -> Doubles:
+    count = len(texts)
+    try:
+        return Doubles(texts.cast(pa.float64()).to_numpy(), np.ones(count, dtype=np.bool_), _NO_TEXTS, count)
+    except pa.ArrowInvalid:
+        numeric = pc.match_substring_regex(texts, f"^{_PATTERN}$", ignore_case=True)
+    present = numeric.to_numpy(zero_copy_only=False)
+    numbers = np.full(count, np.nan)
+    numbers[present] = list(map(float, texts.filter(numeric).to_pylist()))
+    return Doubles(numbers, present, texts.filter(pc.invert(numeric)), int(present.sum()))

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from jinja2 import Environment, PackageLoader, Template
 from markupsafe import Markup
 
-from rlchecks.report import answers, comparison, heldout, panels, payments, summary
+from rlchecks.report import absent, answers, checkpoints, comparison, heldout, panels, payments, summary
 from rlchecks.report import format as fmt
 from rlchecks.report.inert import block, line
 from rlchecks.report.onsets import Onset
@@ -64,7 +64,7 @@ def render(document: Mapping[str, Any], run: RunLog, signals: Signals) -> str:
         passed=summary.harmless(reasons),
         findings=lettered,
         panels=panels.build(run, signals, onsets),
-        not_measured=[fmt.label(name) for name in _texts(document.get("not_measured")) if name not in _DRAWN],
+        not_measured=_not_measured(document, run),
         remarks=summary.remarks(document),
         answers=answers.best_scored(run),
         payments=payments.rows(document),
@@ -73,6 +73,9 @@ def render(document: Mapping[str, Any], run: RunLog, signals: Signals) -> str:
         parts=comparison.parts(document),
         whisker=heldout.differences(document),
         comparison=heldout.facts(document),
+        checkpoints=checkpoints.rows(document),
+        best=[text for text in (checkpoints.sentence(document), checkpoints.distance(document)) if text],
+        against_best=checkpoints.picture(document),
         losses=summary.items(mapping(document.get("comparison")), "largest_losses")[:_MOST_LOSSES],
         suites=list(_suites(checks)),
         provenance=mapping(document.get("provenance")),
@@ -101,6 +104,15 @@ def _template() -> Template:
 
 def _run_name(document: Document, run: RunLog) -> str:
     return summary.name_of(document.get("run")) if document.get("run") else line(run.name, 120) or "unnamed"
+
+
+def _not_measured(document: Document, run: RunLog) -> list[tuple[str, str]]:
+    """Metrics without a chart of their own by the reason why they are missing."""
+    named: dict[str, list[str]] = {}
+    for name in _texts(document.get("not_measured")):
+        if name not in _DRAWN:
+            named.setdefault(absent.reason(run, str(name)), []).append(fmt.label(name))
+    return [(why, ", ".join(names)) for why, names in named.items()]
 
 
 def _letters(document: Document) -> list[Letter]:

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow.compute as pc
 from markupsafe import Markup
 
+from rlchecks.report import absent, plot, scatter, series, tables
 from rlchecks.report import format as fmt
-from rlchecks.report import plot, scatter, series, tables
 from rlchecks.report.inert import line
 from rlchecks.report.onsets import Onset
 from rlchecks.report.plot import Facet, Line
@@ -23,7 +23,11 @@ Signals = Mapping[str, float | int | str | None]
 
 _FUNCTIONS = 6
 _TALL, _LOW = 168.0, 72.0
-_SCOPES = {"within_group": "within each prompt's answers", "batch": "over the whole batch"}
+_SCOPES = {
+    "within_group": "within each prompt's answers",
+    "within_group_median": "within each prompt's answers, the median over prompts",
+    "batch": "over the whole batch",
+}
 
 
 @dataclass(frozen=True)
@@ -116,10 +120,16 @@ def _spread(context: _Context) -> Panel:
         "starved.",
         [both[name] for name in logged],
         figures=_change(context, "reward_std_start", "reward_std_late"),
-        notes=[f"Not logged: {name}." for name in named if name not in logged]
+        absent=absent.reason(context.run, "reward_std"),
+        notes=[_lacking(context.run, name) for name in named if name not in logged and logged]
         + ([f"Spread {scope}."] if scope and "spread" in logged else []),
         numbers=[tables.of({name: named[name] for name in logged}, {"prompts with a signal"})] if logged else (),
     )
+
+
+def _lacking(run: RunLog, name: str) -> str:
+    why = absent.reason(run, {"spread": "reward_std"}.get(name, "zero_std_fraction"))
+    return f"{name[:1].upper()}{name[1:]}: {why}."
 
 
 def _clipped(context: _Context) -> Panel:
@@ -131,6 +141,7 @@ def _clipped(context: _Context) -> Panel:
         "Share of answers cut off at the length limit. Cut answers score badly for the wrong reason. Not the clipping "
         "of the policy update.",
         [] if cut.empty else [Facet([Line(cut, 2)], as_percent=True, include=(0.0, 1.0))],
+        absent=absent.reason(context.run, "clipped_ratio"),
         figures=_change(context, "clipped_ratio_start", "clipped_ratio_late"),
         numbers=[tables.of({"clipped ratio": cut}, {"clipped ratio"})],
     )
@@ -154,6 +165,7 @@ def _length(context: _Context) -> Panel:
         "In tokens. Growing together with the reward usually means that the grader likes length; shrinking to almost "
         "nothing, that the model avoids penalties.",
         [] if length.empty else [facet],
+        absent=absent.reason(context.run, "mean_length"),
         figures=_change(context, "length_start", "length_end"),
         notes=notes,
         numbers=[tables.of({"mean length": length})],
@@ -168,7 +180,9 @@ def _kl(context: _Context) -> Panel:
         "How far the model has moved, in nats. Still climbing after the reward has stopped improving: drift without "
         "gain.",
         [] if context.kl.empty else [Facet([Line(context.kl, 4)], include=(0.0,), spiky=True)],
-        absent="not logged; most frameworks log it only when the KL coefficient is above 0",
+        absent=absent.reason(
+            context.run, "kl", "not logged; most frameworks log it only when the KL coefficient is above 0"
+        ),
         figures=_change(context, "kl_start", "kl_end"),
         numbers=[tables.of({"KL": context.kl})],
     )

@@ -145,7 +145,7 @@ def todo(document: Document, most: int = 3) -> list[str]:
 
 
 def remarks(document: Document) -> list[str]:
-    """What a person should know about how the run's log was read."""
+    """What a person should know about how the run's log and the held-out results were read."""
     run = mapping(document.get("run"))
     warnings = run.get("warnings")
     texts = [line(text, 600) for text in warnings] if isinstance(warnings, list) else []

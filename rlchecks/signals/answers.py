@@ -6,12 +6,16 @@ import numpy as np
 
 from rlchecks.signals.arrays import Flags, Floats, divide, per_row
 from rlchecks.signals.catalogue import WINDOW
+from rlchecks.signals.onset import departure, under
 from rlchecks.signals.panel import Panel
 from rlchecks.signals.reward import Scale, level_at, one_group, second_half
-from rlchecks.signals.trend import linear, may_overflow, ordering, row_median, smooth, spearman
+from rlchecks.signals.trend import linear, may_overflow, ordering, spearman, theil_sen
 
-ONSET_RISE = 0.08
-"""Smallest rise above the first level that counts as the beginning of length growth."""
+LENGTH_CHANGE = 0.08
+"""Smallest change, as a share of the early length, that counts as the beginning of growth or decline."""
+
+SHARE_CHANGE = 0.05
+"""The same for a share of answers."""
 
 FLAT_SPREAD = 0.001
 """Spread of the rewards, as a share of their scale, under which a whole batch scored the same."""
@@ -67,10 +71,12 @@ def doubtful(panel: Panel) -> Flags:
 def cut(panel: Panel) -> dict[str, Floats]:
     """Signals of the share of cut answers; arrays of shape ``(R,)``."""
     start, late = panel.windows("clipped_ratio", WINDOW)
+    blocks = panel.block_means("clipped_ratio")
     return {
         "clipped_ratio_start": start,
         "clipped_ratio_late": late,
-        "clipped_ratio_peak": _peak(panel.block_means("clipped_ratio")),
+        "clipped_ratio_peak": _peak(blocks),
+        "clipped_ratio_onset_step": departure(blocks, panel, np.full(len(blocks), SHARE_CHANGE), 1.0)[0],
     }
 
 
@@ -79,7 +85,7 @@ def length(panel: Panel, limits: Scale, reward_end: Floats) -> dict[str, Floats]
     """Signals of the answers' length, and of how it goes with the reward; arrays of shape ``(R,)``."""
     start, end = panel.windows("mean_length", WINDOW)
     blocks, rewards = panel.block_means("mean_length"), panel.block_means("reward")
-    onset, at = _onset(blocks, panel)
+    onset, at = departure(blocks, panel, LENGTH_CHANGE * start, 1.0)
     return {
         "length_start": start,
         "length_end": end,
@@ -87,6 +93,7 @@ def length(panel: Panel, limits: Scale, reward_end: Floats) -> dict[str, Floats]
         "length_trend_p": linear(blocks).p,
         "length_ordering": ordering(blocks, WINDOW),
         "length_onset_step": onset,
+        "length_fall_step": departure(blocks, panel, LENGTH_CHANGE * start, -1.0)[0],
         "length_reward_coupling": spearman(blocks, rewards),
         "reward_gain_after_length_onset": (reward_end - level_at(rewards, at)) / limits.width,
     }
@@ -100,7 +107,9 @@ def divergence(panel: Panel, reward_knee: Floats) -> dict[str, Floats]:
     """
     blocks, rewards = panel.block_medians("kl"), panel.block_means("reward")
     start, end = _ends(blocks)
-    late = linear(second_half(blocks))
+    half = second_half(blocks)
+    # Theil-Sen: a spike that fills a block is no climb.
+    climb = theil_sen(half) * (np.isfinite(half).sum(axis=1) - 1)
     at_knee = level_at(blocks, reward_knee)
     steps = panel.block_steps()
     last = np.maximum((steps >= 0).sum(axis=1) - 1, 0)
@@ -111,12 +120,13 @@ def divergence(panel: Panel, reward_knee: Floats) -> dict[str, Floats]:
         "kl_start": start,
         "kl_end": end,
         "kl_peak": _peak(blocks),
-        "kl_late_trend": late.slope / 2,
-        "kl_late_p": late.p,
-        "kl_late_rise": divide(late.slope / 2, end),
+        "kl_late_trend": climb,
+        "kl_late_p": linear(half).p,
+        "kl_late_ordering": ordering(half, WINDOW),
+        "kl_late_rise": divide(climb, end),
         "kl_share_after_knee": divide(end - at_knee, gained, where=(gained > 0) & np.isfinite(gained)),
         "kl_knee_step": knee_step,
-        "kl_reward_slope": _slope(second_half(blocks), second_half(rewards)),
+        "kl_reward_slope": _slope(half, second_half(rewards)),
     }
 
 
@@ -131,45 +141,9 @@ def stability(panel: Panel) -> dict[str, Floats]:
         "entropy_end": end,
         "entropy_growth": divide(end, start),
         "entropy_ordering": ordering(blocks, WINDOW),
-        "entropy_floor_step": _floor_step(blocks, start, panel),
+        "entropy_floor_step": under(blocks, 0.1 * start, panel),
         "zero_gradient_late": _late_share(panel, np.where(np.isfinite(gradient), gradient == 0, np.nan)),
     }
-
-
-def _floor_step(blocks: Floats, start: Floats, panel: Panel) -> Floats:
-    """Step from which the smoothed series stays within a tenth of its early mean; NaN if it ends above."""
-    valid = np.isfinite(blocks)
-    high = valid & (smooth(blocks) > 0.1 * start[:, None])
-    index = np.arange(blocks.shape[1])
-    last_high = np.where(high, index, -1).max(axis=1, initial=-1)
-    last = np.where(valid, index, -1).max(axis=1, initial=-1)
-    at = np.minimum(last_high + 1, blocks.shape[1] - 1)
-    step = panel.block_steps()[np.arange(len(blocks)), at]
-    return np.where((last_high < last) & (last_high >= 0) & (step >= 0), step, np.nan)
-
-
-def _onset(blocks: Floats, panel: Panel) -> tuple[Floats, Floats]:
-    """Step and position from which the smoothed series stays above its first level.
-
-    The first level is the median of the first tenth of the blocks (at least 3); above it means by more than
-    max(8 %, two robust standard deviations), the deviation taken from the differences of neighbouring blocks.
-    """
-    valid = np.isfinite(blocks)
-    n = valid.sum(axis=1)
-    rank = np.cumsum(valid, axis=1) - 1
-    first = np.where(valid & (rank < np.maximum(3, np.rint(n / 10))[:, None]), blocks, np.nan)
-    level = row_median(first)
-    noise = 1.4826 * row_median(np.abs(np.diff(blocks, axis=1))) / np.sqrt(2)
-    bound = level + np.fmax(ONSET_RISE * np.abs(level), 2 * np.nan_to_num(noise))
-    low = valid & (smooth(blocks) <= bound[:, None])
-    index = np.arange(blocks.shape[1])
-    last_low = np.where(low, index, -1).max(axis=1, initial=-1)
-    last = np.where(valid, index, -1).max(axis=1, initial=-1)
-    at = np.minimum(last_low + 1, blocks.shape[1] - 1)
-    begins = (n >= 4) & (last_low < last) & (last_low >= 0)
-    step = panel.block_steps()[np.arange(len(blocks)), at]
-    position = at / np.maximum(last, 1)
-    return np.where(begins & (step >= 0), step, np.nan), np.where(begins, position, np.nan)
 
 
 def _late_share(panel: Panel, flags: Floats) -> Floats:

@@ -12,14 +12,13 @@ import pyarrow.compute as pc
 from rlchecks.metrics import REWARD_FUNCTION
 from rlchecks.signals.arrays import Floats, Integers
 from rlchecks.signals.catalogue import WINDOW
+from rlchecks.signals.panel import BLOCKS
 from rlchecks.signals.reward import Scale
 from rlchecks.signals.trend import may_overflow, ordering
 
 _EXPLAINED = 0.98
 """Share of the total's variance that a weighted sum of the functions must explain: a total that holds more than the
 logged functions, such as a penalty, cannot be divided among them."""
-
-_BLOCKS = 40
 
 
 class _Run(NamedTuple):
@@ -94,8 +93,10 @@ def _one(run: _Run, width: float) -> dict[str, float | int | str | None]:
 
 def _blocks(series: Floats) -> Floats:
     """Means of each series, given as columns, over up to 40 stretches: shape ``(series, blocks)``."""
-    parts = np.array_split(series, min(_BLOCKS, len(series)))
-    return np.column_stack([part.mean(axis=0) for part in parts])
+    count = min(BLOCKS, len(series))
+    first = np.arange(count) * len(series) // count
+    size = np.diff(np.append(first, len(series)))
+    return np.asarray((np.add.reduceat(series, first, axis=0) / size[:, None]).T)
 
 
 def _functions(steps: pa.Table, run_ids: tuple[str, ...]) -> Iterator[tuple[int, _Run]]:
@@ -108,7 +109,10 @@ def _functions(steps: pa.Table, run_ids: tuple[str, ...]) -> Iterator[tuple[int,
     cells = _cells(train["extra"])
     if cells is None:
         return
-    row, name, value, names = cells.row, cells.name, cells.value, cells.names
+    # By name and not by appearance, which depends on the order of the rows.
+    names = sorted(cells.names)
+    rank = {each: at for at, each in enumerate(names)}
+    row, name, value = cells.row, np.array([rank[each] for each in cells.names])[cells.name], cells.value
     run = place[row]
     order = np.lexsort((step[row], run))
     row, name, value, run = row[order], name[order], value[order], run[order]

@@ -55,6 +55,7 @@ class RunFacts:
         repeated_steps: logged rows that repeated an earlier step.
         reward_range: the reward's declared range, if there is one.
         unreadable: canonical metrics that were logged and could not be read.
+        kl_semantics: what ``kl`` is where it is not the mean per token: ``sum_per_sequence``.
     """
 
     run_id: str
@@ -63,6 +64,7 @@ class RunFacts:
     repeated_steps: int = 0
     reward_range: tuple[float, float] | None = None
     unreadable: str | None = None
+    kl_semantics: str | None = None
 
 
 def facts_of(run: RunLog, reward_range: tuple[float, float] | None = None) -> RunFacts:
@@ -76,6 +78,7 @@ def facts_of(run: RunLog, reward_range: tuple[float, float] | None = None) -> Ru
         run.repeated_steps,
         reward_range,
         run.facts.get("metrics_unreadable"),
+        run.facts.get("kl_semantics"),
     )
 
 
@@ -105,9 +108,14 @@ def compute(steps: pa.Table, facts: Sequence[RunFacts], checks: pa.Table | None 
     doubtful = answers.doubtful(sound)
     sound.values["clipped_ratio"] = np.where(doubtful[sound.run], np.nan, sound.values["clipped_ratio"])
     columns["clipped_ratio_doubtful"] = doubtful.astype(np.float64)
+    sound.values["kl"] = _per_token(sound, facts)
     limits = reward.scale(sound, [fact.reward_range for fact in facts])
     columns["n_reward_rows"] = sound.count(scored)
-    columns |= {"scale_low": limits.low, "scale_high": limits.high, "scale_basis": list(limits.basis)}
+    found = validation.gather(VALIDATION.empty_table() if checks is None else checks, run_ids)
+    # A run without a training reward is placed on the scale of its validation checks.
+    limits_of_checks = validation.scale(found, limits)
+    columns |= {"scale_low": limits_of_checks.low, "scale_high": limits_of_checks.high}
+    columns["scale_basis"] = list(limits_of_checks.basis)
     rewards = reward.signals(sound, limits)
     columns |= rewards
     columns |= components.signals(steps, run_ids, limits)
@@ -116,8 +124,7 @@ def compute(steps: pa.Table, facts: Sequence[RunFacts], checks: pa.Table | None 
     columns |= answers.length(sound, limits, rewards["reward_end"])
     columns |= answers.divergence(sound, rewards["reward_knee"])
     columns |= answers.stability(sound)
-    table = VALIDATION.empty_table() if checks is None else checks
-    columns |= validation.signals(table, run_ids, limits.low, limits.width)
+    columns |= validation.signals(found, limits_of_checks, sound)
     arrays = [pa.array(run_ids, pa.string())]
     arrays += [_array(columns[signal.name], signal.kind) for signal in SIGNALS.values()]
     return pa.Table.from_arrays(arrays, schema=SCHEMA)
@@ -139,6 +146,13 @@ def _with_answers(panel: Panel) -> Flags:
         present |= np.isfinite(panel.values[metric]) | panel.broken[metric]
     # A row whose reward was lost still is a step of the run; a gradient shows that one was made.
     return present | np.isfinite(panel.values["grad_norm"]) | panel.broken["grad_norm"]
+
+
+def _per_token(panel: Panel, facts: Sequence[RunFacts]) -> Floats:
+    """KL in nats per token; sums over the sequence are divided by its mean length, and unknown without one."""
+    summed = np.array([(fact.kl_semantics or "").startswith("sum_per_sequence") for fact in facts])
+    kl, tokens, here = panel.values["kl"], panel.values["mean_length"], summed[panel.run]
+    return np.where(here, divide(kl, tokens, where=here & (tokens >= 1)), kl)
 
 
 def _counts(panel: Panel, facts: Sequence[RunFacts]) -> dict[str, Column]:

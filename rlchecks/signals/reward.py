@@ -9,8 +9,15 @@ import numpy as np
 
 from rlchecks.signals.arrays import Flags, Floats, divide, per_row
 from rlchecks.signals.catalogue import WINDOW
+from rlchecks.signals.onset import departure
 from rlchecks.signals.panel import Panel
 from rlchecks.signals.trend import knee, linear, may_overflow, ordering, theil_sen
+
+REWARD_CHANGE = 0.05
+"""Smallest fall, as a share of the scale, that counts as the beginning of a decline."""
+
+FIRST_ROWS = 3
+"""Rows that tell the level at which a run began."""
 
 JUMP_SHARE = 0.06
 """Share of the run in each of the two adjacent windows between which a jump is sought."""
@@ -45,21 +52,26 @@ def scale(panel: Panel, declared: Sequence[tuple[float, float] | None]) -> Scale
     """Tell the range of each run's reward.
 
     A declared range wins. If all rewards lie in 0..1, that is the range. Otherwise it reaches from min(lowest, 0) to
-    max(highest + one std, 0), the std being the mean logged spread of the answers, or that of the rows where none is
-    logged. Including 0 keeps a flat reward near 1.0 flat, and tells floor from ceiling on negative scales.
+    max(highest + one std, 0), the std being the mean logged spread of the answers in the fifth of the blocks with the
+    highest rewards, or that of the rows where none is logged: answers that all score the same at the top leave no
+    room above it. Including 0 keeps a flat reward near 1.0 flat, and tells floor from ceiling on negative scales.
+    Rewards that are never above 0 and within one std of it are few penalties on answers that mostly have none: such a
+    scale reaches one std below the lowest, lest its top be taken for its floor.
     """
     lowest = panel.per_run("reward", np.fmin)
     highest = panel.per_run("reward", np.fmax)
-    spread, _ = panel.windows("reward_std", 1.0)
     blocks = panel.block_means("reward")
     valid = np.isfinite(blocks)
+    spreads = panel.block_means("reward_std")
+    spread, below = _spread_of_the_highest(blocks, spreads), _spread_of_the_highest(-blocks, spreads)
     mean = per_row(blocks, valid)
     squares = np.where(valid, (blocks - mean[:, None]) ** 2, 0.0).sum(axis=1)
     own = np.sqrt(squares / np.maximum(valid.sum(axis=1) - 1, 1))
     spread = np.where(np.isfinite(spread), spread, own)
     unit = (lowest >= 0) & (highest <= 1)
-    low = np.where(unit, 0.0, np.minimum(lowest, 0.0))
-    high = np.where(unit, 1.0, np.maximum(highest + spread, 0.0))
+    penalties = (highest <= 0) & (lowest < 0) & (-lowest < below)
+    low = np.where(unit, 0.0, np.where(penalties, lowest - below, np.minimum(lowest, 0.0)))
+    high = np.where(unit, 1.0, np.where(penalties, 0.0, np.maximum(highest + spread, 0.0)))
     basis: list[str | None] = [
         None if np.isnan(value) else "unit" if is_unit else "inferred"
         for value, is_unit in zip(lowest, unit, strict=True)
@@ -69,6 +81,13 @@ def scale(panel: Panel, declared: Sequence[tuple[float, float] | None]) -> Scale
             low[index], high[index] = given
             basis[index] = "declared"
     return Scale(low, high, tuple(basis))
+
+
+def _spread_of_the_highest(rewards: Floats, spreads: Floats) -> Floats:
+    both = np.isfinite(rewards) & np.isfinite(spreads)
+    order = np.argsort(np.where(both, -rewards, np.inf), axis=1, kind="stable")
+    kept = np.arange(rewards.shape[1]) < np.maximum(1, np.rint(both.sum(axis=1) * WINDOW))[:, None]
+    return per_row(np.take_along_axis(spreads, order, axis=1), kept & np.take_along_axis(both, order, axis=1))
 
 
 @may_overflow()
@@ -81,26 +100,41 @@ def signals(panel: Panel, limits: Scale) -> dict[str, Floats]:
     spread, _ = panel.windows("reward_std", 1.0)
     turn = knee(blocks)
     gain = end - start
-    return {
-        "reward_start": start,
-        "reward_end": end,
-        "reward_gain": gain,
-        "reward_gain_fraction": gain / limits.width,
-        "reward_gain_effect": divide(gain, spread),
-        "reward_position_start": limits.position(start),
-        "reward_position_end": limits.position(end),
-        "reward_trend": trend.slope,
-        "reward_trend_p": trend.p,
-        "reward_autocorrelation": trend.rho,
-        "reward_slope": theil_sen(blocks),
-        "reward_ordering": ordering(blocks, WINDOW),
-        "reward_late_trend": late.slope / 2,
-        "reward_late_p": late.p,
-        "reward_late_fraction": late.slope / 2 / limits.width,
-        "reward_late_error": late.error / 2 / limits.width,
-        "reward_knee": turn,
-        "reward_gain_after_knee": (end - level_at(blocks, turn)) / limits.width,
-    } | _fastest_rise(panel, limits)
+    return (
+        {
+            "reward_start": start,
+            "reward_end": end,
+            "reward_gain": gain,
+            "reward_gain_fraction": gain / limits.width,
+            "reward_gain_effect": divide(gain, spread),
+            "reward_position_start": limits.position(start),
+            "reward_position_end": limits.position(end),
+            "reward_trend": trend.slope,
+            "reward_trend_p": trend.p,
+            "reward_trend_fraction": trend.slope / limits.width,
+            "reward_trend_error": trend.error / limits.width,
+            "reward_autocorrelation": trend.rho,
+            "reward_slope": theil_sen(blocks),
+            "reward_ordering": ordering(blocks, WINDOW),
+            "reward_range_fraction": _range(blocks) / limits.width,
+            "reward_late_trend": late.slope / 2,
+            "reward_late_p": late.p,
+            "reward_late_fraction": late.slope / 2 / limits.width,
+            "reward_late_error": late.error / 2 / limits.width,
+            "reward_knee": turn,
+        "reward_knee_p": linear(blocks, turn).p,
+            "reward_gain_after_knee": (end - level_at(blocks, turn)) / limits.width,
+            "reward_fall_step": departure(blocks, panel, REWARD_CHANGE * limits.width, -1.0)[0],
+        }
+        | _first_rise(panel, limits, end)
+        | _fastest_rise(panel, limits)
+    )
+
+
+def _range(blocks: Floats) -> Floats:
+    valid = np.isfinite(blocks)
+    size = np.where(valid, blocks, -np.inf).max(axis=1) - np.where(valid, blocks, np.inf).min(axis=1)
+    return np.where(valid.any(axis=1), size, np.nan)
 
 
 def second_half(blocks: Floats) -> Floats:
@@ -117,6 +151,23 @@ def level_at(blocks: Floats, position: Floats) -> Floats:
     last = np.where(np.isfinite(blocks), index, -1).max(axis=1, initial=-1)
     near = np.abs(index[None, :] - (position * last)[:, None]) <= 2.5
     return per_row(blocks, near & np.isfinite(blocks))
+
+
+@may_overflow()
+def _first_rise(panel: Panel, limits: Scale, end: Floats) -> dict[str, Floats]:
+    """How far the late reward lies above the first rows, which a run may leave long before its first fifth ends."""
+    scored = panel.keep(np.isfinite(panel.values["reward"]))
+    values, runs = scored.values["reward"], len(panel.run_ids)
+    first = scored.position < FIRST_ROWS
+    level = divide(np.bincount(scored.run[first], values[first], runs), np.bincount(scored.run[first], minlength=runs))
+    step = np.diff(values, prepend=np.nan)[scored.position > 0]
+    pairs = scored.run[scored.position > 0]
+    # Noise of a row from neighbouring rows (von Neumann 1941), so that the rise itself hardly counts as noise.
+    noise = np.sqrt(divide(np.bincount(pairs, step**2, runs), 2 * np.bincount(pairs, minlength=runs)))
+    error = noise / np.sqrt(FIRST_ROWS)
+    enough = scored.size >= 5 * FIRST_ROWS
+    rise = np.where(enough, end - level, np.nan)
+    return {"first_rise": rise / limits.width, "first_rise_score": np.where(noise > 0, rise / error, np.nan)}
 
 
 def _fastest_rise(panel: Panel, limits: Scale) -> dict[str, Floats]:

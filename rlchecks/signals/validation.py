@@ -1,149 +1,122 @@
-"""Signals from the validation checks that are made during training."""
+"""Signals from the validation checks that are made during training.
+
+A run is gathered here: which checks it has, the scores of their questions, and the scale they count on. What the
+checks show is computed in :mod:`rlchecks.signals.checks`.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rlchecks.signals.arrays import Floats
-from rlchecks.signals.trend import mann_kendall, may_overflow
+from rlchecks.signals import checks as of_checks
+from rlchecks.signals.catalogue import SIGNALS
+from rlchecks.signals.checks import Checks, Value
+from rlchecks.signals.panel import Panel
+from rlchecks.signals.reward import Scale
+from rlchecks.signals.trend import may_overflow
 
-_FEWEST_FOR_STOP = 5
-"""Checks from which the end of a rise can be dated: three parameters, and two degrees of freedom for the noise."""
-
-Value = float | int | str | None
-
-_AT_TOP = 0.999
-"""Position on the scale from which a question counts as already solved: it cannot show improvement."""
+_NAMES = [name for name in SIGNALS if name.startswith("validation_")]
 
 
-@may_overflow()
-def signals(checks: pa.Table, run_ids: tuple[str, ...], low: Floats, width: Floats) -> dict[str, list[Value]]:
-    """Compute the ``validation_*`` signals of every run.
+def gather(table: pa.Table, run_ids: Sequence[str]) -> list[Checks | None]:
+    """Collect the checks of every run.
 
     Args:
-        checks: rows of :data:`rlchecks.schema.VALIDATION`, in any order.
+        table: rows of :data:`rlchecks.schema.VALIDATION`, in any order; rows of single graders do not count.
         run_ids: the runs wanted.
-        low: lower end of each run's reward scale, shape ``(R,)``.
-        width: width of each run's reward scale, shape ``(R,)``.
 
     Returns:
-        signal name to a list with one value a run; None where a run has no check.
+        one entry a run; None where it has no check with a finite score.
     """
     rows: dict[str, list[tuple[int, str | None, float]]] = defaultdict(list)
-    wanted = checks.filter(
-        pc.and_(pc.is_in(checks["run_id"], pa.array(run_ids, pa.string())), pc.is_null(checks["grader"]))
+    wanted = table.filter(
+        pc.and_(pc.is_in(table["run_id"], pa.array(run_ids, pa.string())), pc.is_null(table["grader"]))
     )
     for run_id, step, question, score in zip(
         *(wanted[name].to_pylist() for name in ("run_id", "step", "question_id", "score")), strict=True
     ):
         if score is not None and np.isfinite(score):
             rows[run_id].append((step, question, score))
+    return [_gathered(rows[run_id]) if run_id in rows else None for run_id in run_ids]
+
+
+@may_overflow()
+def scale(checks: Sequence[Checks | None], limits: Scale) -> Scale:
+    """Complete the scales of the runs: that of a run without a training reward is the scale of its checks.
+
+    It is told as the reward's is: 0 to 1 if all scores lie there, else from min(lowest, 0) to max(highest + one
+    standard deviation, 0). A declared range stays.
+
+    Args:
+        checks: of :func:`gather`.
+        limits: the scales of the training rewards.
+    """
+    low, high, basis = limits.low.copy(), limits.high.copy(), list(limits.basis)
+    for run, found in enumerate(checks):
+        if found is None or basis[run] is not None:
+            continue
+        scores = found.score if found.answers is None else np.concatenate([found.score, found.answers.ravel()])
+        scores = scores[np.isfinite(scores)]
+        lowest, highest = float(scores.min()), float(scores.max())
+        unit = lowest >= 0 and highest <= 1
+        low[run] = 0.0 if unit else min(lowest, 0.0)
+        high[run] = 1.0 if unit else max(highest + float(found.score.std()), 0.0)
+        basis[run] = "unit" if unit else "inferred"
+    return Scale(low, high, tuple(basis))
+
+
+@may_overflow()
+def signals(checks: Sequence[Checks | None], limits: Scale, panel: Panel) -> dict[str, list[Value]]:
+    """Compute the ``validation_*`` signals of every run.
+
+    Args:
+        checks: of :func:`gather`.
+        limits: the scale of each run, of :func:`scale`.
+        panel: the training rows, for the KL at the checks.
+
+    Returns:
+        signal name to a list with one value a run; None where it cannot be computed.
+    """
     results: dict[str, list[Value]] = defaultdict(list)
-    for index, run_id in enumerate(run_ids):
-        for name, value in _one_run(rows.get(run_id, []), float(low[index]), float(width[index])).items():
+    width = limits.width
+    for run, found in enumerate(checks):
+        values: dict[str, Value] = dict.fromkeys(_NAMES)
+        values["validation_checks"] = 0
+        if found is not None:
+            rows = slice(panel.start[run], panel.start[run] + panel.size[run])
+            values |= of_checks.signals(found, float(limits.low[run]), float(width[run]))
+            values |= of_checks.against_kl(found, panel.step[rows], panel.values["kl"][rows])
+        for name, value in values.items():
             # Scores near the largest number overflow in a mean: undefined, then.
             results[name].append(None if isinstance(value, float) and not np.isfinite(value) else value)
     return dict(results)
 
 
-def _one_run(rows: list[tuple[int, str | None, float]], low: float, width: float) -> dict[str, Value]:
-    by_step: dict[int, list[float]] = defaultdict(list)
-    means: dict[int, float] = {}
-    questions: set[str] = set()
+@may_overflow()
+def _gathered(rows: list[tuple[int, str | None, float]]) -> Checks:
+    logged: dict[int, float] = {}
+    asked: dict[str, dict[int, float]] = defaultdict(dict)
     for step, question, score in rows:
         if question is None:
-            means[step] = score
+            logged[step] = score
         else:
-            by_step[step].append(score)
-            questions.add(question)
+            asked[question][step] = score
+    steps = sorted(logged.keys() | {step for scores in asked.values() for step in scores})
+    place = {step: index for index, step in enumerate(steps)}
+    answers = np.full((len(asked), len(steps)), np.nan)
+    for row, question in enumerate(sorted(asked)):
+        for step, score in asked[question].items():
+            answers[row, place[step]] = score
+    count = np.isfinite(answers).sum(axis=0)
+    own = np.where(count > 0, np.nansum(answers, axis=0) / np.maximum(count, 1), np.nan)
     # A logged mean wins over the mean of the questions: it may cover more of them than were logged.
-    means = {step: float(np.mean(scores)) for step, scores in by_step.items()} | means
-    steps = sorted(means)
-    series = np.array([means[step] for step in steps])
-    n = len(series)
-    result: dict[str, Value] = dict.fromkeys(_NAMES)
-    result["validation_checks"] = n
-    if not n:
-        return result
-    best = int(np.argmax(series))
-    result |= {
-        "validation_start": float(series[0]),
-        "validation_end": float(series[-1]),
-        "validation_best": float(series[best]),
-        "validation_best_step": steps[best],
-    }
-    if np.isfinite(width) and width > 0:
-        result["validation_position_start"] = float((series[0] - low) / width)
-    if questions:
-        top = [(score - low) / width >= _AT_TOP for score in by_step.get(steps[0], [])] if width > 0 else []
-        result |= {"validation_questions": len(questions), "validation_at_top_at_start": sum(top)}
-    if n >= 3:
-        third = max(1, n // 3)
-        gain = float(series[-third:].mean() - series[:third].mean())
-        # Second differences cancel a steady rise; their std is sqrt(6) times that of one check.
-        noise = float(1.4826 * np.median(np.abs(np.diff(series, 2))) / np.sqrt(6))
-        trend = mann_kendall(series)
-        result |= {
-            "validation_gain": gain,
-            "validation_noise": noise,
-            "validation_p": trend.p if np.isfinite(trend.p) else None,
-        }
-        if np.isfinite(width) and width > 0:
-            result["validation_gain_fraction"] = gain / width
-            result["validation_gain_error"] = noise * float(np.sqrt(2 / third)) / width
-    if n >= _FEWEST_FOR_STOP:
-        result |= _stop(np.array(steps, dtype=np.float64), series)
-    return result
-
-
-def _stop(steps: Floats, series: Floats) -> dict[str, Value]:
-    """Fit a rise that ends at some check and stays: ``a + b min(step, k)``, by least squares over all ``k``.
-
-    The interval holds every ``k`` whose sum of squares is within ``t²`` residual variances of the smallest one, ``t``
-    the two-sided 95 % quantile with ``n - 3`` degrees of freedom: the likelihood interval of a change point with a
-    continuous mean (Feder 1975, Annals of Statistics 3:49). That the rise has ended is shown if the interval leaves
-    out the last check.
-    """
-    from scipy.special import stdtrit
-
-    n = len(series)
-    hinge = np.minimum(steps[None, :], steps[1:, None])
-    centred = hinge - hinge.mean(axis=1, keepdims=True)
-    y = series - series.mean()
-    slope = (centred @ y) / (centred**2).sum(axis=1)
-    squares = (y**2).sum() - slope**2 * (centred**2).sum(axis=1)
-    squares = np.where(slope > 0, np.maximum(squares, 0.0), np.inf)
-    best = int(np.argmin(squares))
-    if not np.isfinite(squares[best]):
-        return {}
-    variance = squares[best] / (n - 3)
-    within = np.flatnonzero(squares <= squares[best] + variance * float(stdtrit(n - 3, 0.975)) ** 2)
-    return {
-        "validation_stop_step": int(steps[1 + best]),
-        "validation_stop_low": int(steps[1 + within[0]]),
-        "validation_stop_high": int(steps[1 + within[-1]]),
-    }
-
-
-_NAMES = (
-    "validation_checks",
-    "validation_questions",
-    "validation_start",
-    "validation_end",
-    "validation_gain",
-    "validation_gain_fraction",
-    "validation_position_start",
-    "validation_p",
-    "validation_noise",
-    "validation_best",
-    "validation_best_step",
-    "validation_gain_error",
-    "validation_stop_step",
-    "validation_stop_low",
-    "validation_stop_high",
-    "validation_at_top_at_start",
-)
+    means = np.array([logged.get(step, own[index]) for index, step in enumerate(steps)])
+    told = np.isfinite(own) & (np.abs(own - means) > 1e-6 * np.maximum(1.0, np.abs(means)))
+    # Then the questions that were logged do not tell how noisy it is.
+    whole = bool(asked) and not told.any() and bool(np.isfinite(own).all())
+    return Checks(np.array(steps, dtype=np.float64), means, answers if asked else None, whole)

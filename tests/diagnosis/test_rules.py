@@ -210,10 +210,13 @@ def test_a_run_that_falls_to_the_floor_with_exploding_entropy_diverged(findings_
     assert "reward_falling" in found
 
 
-def test_a_falling_reward_is_information(findings_of: Find, noise: Noise) -> None:
-    found = findings_of(reward=0.7 - 0.3 * TIME + noise.normal(0, 0.02, N))
+@pytest.mark.parametrize(("fall", "alarmed"), [(0.1, set()), (0.3, {"reward_falling"})])
+def test_a_falling_reward_is_information_and_a_large_fall_a_warning(
+    findings_of: Find, noise: Noise, fall: float, alarmed: set[str]
+) -> None:
+    found = findings_of(reward=0.7 - fall * TIME + noise.normal(0, 0.02, N))
     assert "reward_falling" in found
-    assert not alarms(found)
+    assert alarms(found) == alarmed
 
 
 def test_too_short_and_ended_early(findings_of: Find) -> None:
@@ -242,8 +245,8 @@ def test_a_wandering_reward_raises_no_alarm(findings_of: Find, seed: int) -> Non
     assert not alarms(found)
 
 
-def test_a_cyclic_reward_has_no_trend(findings_of: Find) -> None:
-    assert set(findings_of(reward=0.5 + 0.2 * np.sin(8 * np.pi * TIME))) == {"no_trend"}
+def test_a_cyclic_reward_neither_rises_nor_falls(findings_of: Find) -> None:
+    assert set(findings_of(reward=0.5 + 0.2 * np.sin(8 * np.pi * TIME))) == {"inconclusive"}
 
 
 def validation(*scores: float) -> pa.Table:

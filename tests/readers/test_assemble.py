@@ -7,8 +7,10 @@ import pyarrow.compute as pc
 import pytest
 
 from rlchecks.errors import InputError, NotARunError, UsageError
+from rlchecks.readers import assemble as assemble_module
 from rlchecks.readers.aliases import framework
-from rlchecks.readers.assemble import MAX_KEYS, Logged, assemble
+from rlchecks.readers.assemble import Logged, assemble
+from rlchecks.readers.budget import MAX_KEYS
 from rlchecks.readers.registry import ReadOptions
 from rlchecks.run import RunLog
 from rlchecks.schema import STEPS, VALIDATION
@@ -145,6 +147,20 @@ def test_a_reward_that_is_always_null_is_a_run_without_rewards() -> None:
 def test_too_many_keys_are_no_log() -> None:
     with pytest.raises(InputError, match=r"20,002 different keys"):
         run_of({"step": 1, "reward": 1, **{f"k{number}": 1 for number in range(MAX_KEYS)}})
+
+
+def test_names_that_take_more_than_the_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assemble_module, "MAX_NAMES", 99)
+    rows = [{"step": step, "reward": 0.5, "x" * 25: 0.1} for step in range(4)]
+    assert len(run_of(*rows[:3]).steps) == 3
+    with pytest.raises(InputError, match="x/log: 100 bytes of names for the values without a metric, more than the 99"):
+        run_of(*rows)
+
+
+def test_a_counter_that_is_not_used_is_no_unmapped_metric() -> None:
+    run = run_of({"step": 3, "_step": 7, "reward": 0.5, "odd": 1}, {"step": 4, "_step": 9, "reward": 0.5}, name="table")
+    assert run.unmapped == ("odd",)
+    assert dict(split(run, "train")[1]["extra"]) == {"_step": 9.0}
 
 
 def test_the_meaning_of_a_spread_is_told_where_its_key_tells_it() -> None:

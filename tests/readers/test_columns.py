@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from rlchecks.readers.aliases import framework
 from rlchecks.readers.columns import Notes, gather, to_table
+from rlchecks.readers.rows import Rows
 from rlchecks.schema import STEPS
 
 
@@ -17,8 +19,10 @@ def build(
     rows: list[dict[str, Any]], name: str = "trl_grpo", split: str = "train", guard: bool = False
 ) -> tuple[pa.Table, Notes]:
     notes = Notes()
-    columns = gather(split, rows, framework(name), notes, leave_out={"step"}, guard=guard)
-    return to_table("id", split, list(range(len(rows))), columns), notes
+    kept = Rows.of(rows)
+    values = [(key, kept.column(key)) for key in kept.keys]
+    columns = gather(split, len(rows), values, framework(name), notes, leave_out={"step"}, guard=guard)
+    return to_table("id", split, np.arange(len(rows)), columns), notes
 
 
 def extra(table: pa.Table, row: int = 0) -> dict[str, float]:

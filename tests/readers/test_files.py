@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rlchecks.errors import InputError
+from rlchecks.readers import files
 from rlchecks.readers.files import HEAD_BYTES, parse_json, read_bytes, read_head
 
 Write = Callable[[str, str | bytes], Path]
@@ -81,3 +82,10 @@ def test_keys_given_twice_are_counted_by_object() -> None:
 def test_what_is_no_json_is_refused_with_its_place(data: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         parse_json(data, Path("x"))
+
+
+def test_a_document_of_too_many_values_is_refused_unparsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_ITEMS", 3)
+    assert parse_json(b"[1,2,3,4]", Path("x")) == ([1, 2, 3, 4], 0)
+    with pytest.raises(InputError, match="x: more than 3 values, the most that are read"):
+        parse_json(b"[" + b"[]," * 4 + b"[]]", Path("x"))

@@ -31,7 +31,7 @@ def test_a_directory_with_several_runs_names_them(write: Write, tmp_path: Path) 
 
 
 def test_a_directory_without_runs_says_what_was_looked_for(write: Write, tmp_path: Path) -> None:
-    with pytest.raises(NotARunError, match="no training log in it; looked for a TRL output directory"):
+    with pytest.raises(NotARunError, match=r"no training log in it; looked for the formats .*trl.*table"):
         read_run(tmp_path)
     write("sft.jsonl", '{"step": 1, "loss": 1}\n')
     with pytest.raises(NotARunError, match=r"no run in it; .*sft\.jsonl: no training log that is known"):
@@ -46,14 +46,13 @@ def test_a_directory_without_runs_says_what_was_looked_for(write: Write, tmp_pat
         ("a.csv", b"", "found an empty file"),
         ("a.txt", b"\n\n", "found blank lines"),
         ("a.csv", b"x,y\n1,2\n", "found rows with 'x', 'y'"),
-        ("a.log", b"{'loss': 0.1, 'reward': 0.5}", "found console output of a training run"),
+        ("a.log", b"GRPOTrainer started\n", "found console output of a training run without a logged step"),
     ],
 )
 def test_an_unknown_file_is_described(name: str, content: bytes, found: str, write: Write) -> None:
     with pytest.raises(NotARunError, match=found) as caught:
         read_run(write(name, content))
-    assert "looked for a TRL output directory" in str(caught.value)
-    assert "a table (.csv, .tsv, .jsonl" in str(caught.value)
+    assert "looked for " in str(caught.value)
 
 
 @pytest.mark.parametrize("path", ["absent", "nul\0l", "a/b/c.csv"])

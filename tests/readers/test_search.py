@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import shutil
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +13,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import rlchecks.readers.search as search
+import rlchecks.readers.looking as looking
+import rlchecks.readers.registry as registry
+import rlchecks.readers.tree as tree
 from rlchecks.archive import Archive
 from rlchecks.errors import InputError, NotARunError
 from rlchecks.readers import Source, find_runs, read_run
-from rlchecks.readers.search import Found
+from rlchecks.readers.guarded import Guarded
+from rlchecks.readers.search import Found, search
 from rlchecks.readers.table import TableReader
 
 Write = Callable[[str, str | bytes], Path]
@@ -121,18 +125,24 @@ def test_held_out_rows_and_other_files_are_not_mentioned(write: Write, tmp_path:
     assert find_runs(tmp_path) == ([], [])
 
 
-def test_logs_without_reward_and_console_output_are_refused_with_the_reason(write: Write, tmp_path: Path) -> None:
+def test_logs_without_a_reward_and_output_without_a_step_are_refused_with_the_reason(
+    write: Write, tmp_path: Path
+) -> None:
     write("sft.jsonl", '{"step": 1, "train_mean_nll": 0.3}\n')
-    write("train.log", "{'loss': 0.1, 'reward': 0.5}")
-    write("verl.out", "step:1 - critic/score/mean:0.5")
+    write("train.log", "{'loss': 0.1, 'reward': 0.5, 'epoch': 0.1}\n")
+    write("notes.txt", "the reward was 1")
+    write("crash.out", "(TaskRunner pid=7) ValueError: no such model\n")
     found = find_runs(tmp_path)
     assert names(found, tmp_path) == (
-        [],
-        [("sft.jsonl", "not_a_run"), ("train.log", "not_a_run"), ("verl.out", "not_a_run")],
+        ["train.log"],
+        [("crash.out", "not_a_run"), ("sft.jsonl", "not_a_run")],
     )
-    assert "found rows with 'step', 'train_mean_nll'; looked for a TRL output directory" in found.refused[0].reason
-    assert "found console output of a training run" in found.refused[1].reason
-    assert str(tmp_path) not in found.refused[0].reason
+    told = "no training log that is known: found rows with 'step', 'train_mean_nll'; "
+    assert found.refused[1].reason.startswith(told)
+    assert "last error is 'ValueError: no such model'" in found.refused[0].reason
+    for refusal in found.refused:
+        assert "looked for" not in refusal.reason
+        assert str(tmp_path) not in refusal.reason
 
 
 def test_states_of_other_trainers_and_damaged_ones_are_refused(write: Write, tmp_path: Path) -> None:
@@ -228,12 +238,12 @@ def test_a_tree_that_is_reached_through_a_link_is_searched(write: Write, tmp_pat
 
 
 def test_depth_and_number_of_entries_are_bounded(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write("/".join(["d"] * search.MAX_DEPTH) + "/a.csv", CSV)
-    write("/".join(["e"] * (search.MAX_DEPTH + 1)) + "/a.csv", CSV + "3,1\n")
+    write("/".join(["d"] * tree.MAX_DEPTH) + "/a.csv", CSV)
+    write("/".join(["e"] * (tree.MAX_DEPTH + 1)) + "/a.csv", CSV + "3,1\n")
     assert len(find_runs(tmp_path).sources) == 1
-    monkeypatch.setattr(search, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(tree, "MAX_ENTRIES", 3)
     (refusal,) = find_runs(tmp_path).refused
-    assert "more than 3 files and directories: the rest of the tree was not searched" in refusal.reason
+    assert "more than 3 files and directories: the rest was not searched" in refusal.reason
     assert refusal.kind == "unreadable"
 
 
@@ -254,3 +264,125 @@ def test_a_directory_that_cannot_be_listed_is_refused(
     found = find_runs(tmp_path)
     assert names(found, tmp_path) == (["b/b.csv"], [("a", "unreadable")])
     assert "Permission denied" in found.refused[0].reason
+
+
+def test_a_compressed_log_gets_a_line_and_other_compressed_files_none(write: Write, tmp_path: Path) -> None:
+    write("a.csv.gz", gzip.compress(CSV.encode()))
+    write("b.jsonl.gz", gzip.compress(b'{"step": 1, "reward": 0.5}\n'))
+    write("sft.jsonl.GZ", gzip.compress(b'{"step": 1, "loss": 0.5}\n'))
+    write("questions.jsonl.gz", gzip.compress(b'{"question": "2+2", "answer": "4"}\n'))
+    write("model.tar.gz", gzip.compress(b"\0" * 100_000))
+    write("torn.csv.gz", b"\x1f\x8bx")
+    write("no.csv.gz", CSV)
+    found = find_runs(tmp_path)
+    assert names(found, tmp_path) == (
+        [],
+        [("a.csv.gz", "not_a_run"), ("b.jsonl.gz", "not_a_run"), ("sft.jsonl.GZ", "not_a_run")],
+    )
+    assert {refusal.reason for refusal in found.refused} == {"the file is compressed with gzip; decompress it first."}
+
+
+def test_what_a_compressed_file_becomes_is_bounded(write: Write, tmp_path: Path) -> None:
+    bomb = gzip.compress(b"step,reward\n" + b"0" * (200 << 20))
+    write("bomb.csv.gz", bomb)
+    tracemalloc.start()
+    find_runs(tmp_path)
+    assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    tracemalloc.stop()
+
+
+def runs_by_name(**runs: list[dict[str, float]]) -> str:
+    return json.dumps({name: {str(step): row for step, row in enumerate(rows)} for name, rows in runs.items()})
+
+
+def test_one_run_of_a_file_that_cannot_be_used_does_not_hide_the_others(write: Write, tmp_path: Path) -> None:
+    good, bad = [{"reward": 0.1}, {"reward": 0.2}], [{"entropy": 0.1}, {"entropy": 0.2}]
+    path = write("a.json", runs_by_name(b=good, bad=bad, a=[{"reward": 0.3}, {"reward": 0.4}]))
+    found = find_runs(tmp_path)
+    assert found.sources == [Source(path, "b"), Source(path, "a")]
+    assert names(found, tmp_path)[1] == [("a.json#bad", "not_a_run")]
+
+
+def test_a_file_of_which_no_run_can_be_used_gets_one_line(write: Write, tmp_path: Path) -> None:
+    bad = [{"entropy": 0.1}, {"entropy": 0.2}]
+    write("a.json", runs_by_name(x=bad, y=bad))
+    found = find_runs(tmp_path)
+    assert names(found, tmp_path) == ([], [("a.json", "not_a_run")])
+    assert found.refused[0].reason.startswith("2 runs in it, none that can be used; the first: ")
+
+
+def test_copies_of_one_of_several_runs_are_found(write: Write, tmp_path: Path) -> None:
+    row = [{"reward": 0.1}, {"reward": 0.2}]
+    path = write("a.json", runs_by_name(x=row, y=[{"reward": 0.5}, {"reward": 0.6}], z=[*row, {"reward": 0.4}]))
+    found = find_runs(tmp_path)
+    assert found.sources == [Source(path, "y"), Source(path, "z")]
+    assert names(found, tmp_path)[1] == [("a.json#x", "copy")]
+    assert found.refused[0].reason == f"an earlier checkpoint of {path}#z: its 2 steps are the first of 3"
+
+
+def test_files_that_are_nobodys_are_not_opened(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    read_head = looking.read_head
+    monkeypatch.setattr(looking, "read_head", lambda path: opened.append(path.name) or read_head(path))
+    for name in ("weights.safetensors", "model.bin", "train.py", "photo.png", "a.csv", "notes.md", "noext", "x.gz"):
+        write(name, CSV)
+    find_runs(tmp_path)
+    assert opened == ["a.csv"]
+
+
+def test_a_directory_is_listed_once_however_many_readers_there_are(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.csv", "b/c.csv", "b/d/e.md"):
+        write(name, CSV)
+    listed: list[str] = []
+    for module, function in ((os, "scandir"), (os, "listdir")):
+        original = getattr(module, function)
+        monkeypatch.setattr(
+            module, function, lambda path, original=original: listed.append(Path(path).name) or original(path)
+        )
+    find_runs(tmp_path)
+    assert sorted(listed) == sorted([tmp_path.name, "b", "d"])
+
+
+def test_a_search_tells_how_many_files_it_looked_at(write: Write, tmp_path: Path) -> None:
+    for name in ("a.csv", "b/c.csv", "b/d/e.md", "b/f.png"):
+        write(name, CSV)
+    counts: list[int] = []
+    search(tmp_path, seen=counts.append)
+    assert counts == [1, 3, 4]
+
+
+class Claims:
+    """A reader that claims a directory with a file ``mine``, and may not be asked about any other."""
+
+    name = "claims"
+    looks_for = "a directory with mine"
+    suffixes: frozenset[str] = frozenset()
+
+    def holds(self, names: Any) -> bool:
+        return "mine" in names
+
+    def detect(self, path: Path, head: bytes) -> bool:
+        assert (path / "mine").exists()
+        raise ValueError("a fault")
+
+    def read(self, path: Path, options: Any) -> Any:
+        raise AssertionError
+
+
+def test_a_faulty_reader_costs_the_places_that_it_claims(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looking, "readers", lambda: (Guarded(Claims()), *registry.readers()))
+    write("a/mine", "x")
+    write("a/b/c.csv", CSV)
+    found = find_runs(tmp_path)
+    assert names(found, tmp_path) == (["a/b/c.csv"], [("a", "unreadable")])
+    assert "the reader 'claims' failed in detect" in found.refused[0].reason
+
+
+def test_a_directory_that_was_refused_does_not_hide_what_is_below(write: Write, tmp_path: Path) -> None:
+    write("sft/trainer_state.json", '{"log_history": [{"step": 1, "loss": 0.3}]}')
+    write("sft/rl/trainer_state.json", '{"log_history": [{"step": 1, "reward": 0.3}]}')
+    assert names(find_runs(tmp_path), tmp_path) == (["sft/rl"], [("sft", "not_a_run")])

@@ -158,14 +158,6 @@ def test_of_two_public_checkpoints_of_one_run_the_later_is_read(shared_data: Pat
     ]
 
 
-def test_public_console_output_is_refused_with_a_clear_sentence(shared_data: Path) -> None:
-    files = sorted((shared_data / "public" / "trl_console").glob("*/*"))
-    assert len(files) == 5
-    for file in files:
-        with pytest.raises(NotARunError, match="found console output of a training run; looked for"):
-            read_run(file)
-
-
 def test_public_tables_are_read_by_their_plain_names(shared_data: Path) -> None:
     run = read_run(shared_data / "public" / "custom_jsonl" / "countdown-grpo" / "metrics.jsonl")
     rewards = train(run, "reward")

@@ -1,25 +1,23 @@
 from __future__ import annotations
 
-from itertools import pairwise
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlchecks.readers.steps import MAX_STEP, complement, number, settle, tell
-
-COUNTERS = {"step", "epoch"}
+from rlchecks.readers.rows import Rows
+from rlchecks.readers.steps import MAX_STEP, NO_STEP, number
 
 
 def numbered(values: list[Any], metrics: list[bool] | None = None) -> tuple[list[int | None], list[str]]:
-    rows = [{} if value is ... else {"step": value} for value in values]
-    found = number(rows, ["global_step", "step"], metrics or [True] * len(rows))
-    return found.steps, found.warnings
-
-
-def rows_of(values: list[tuple[int, float]]) -> tuple[list[int], list[dict[str, object]]]:
-    return [step for step, _ in values], [{"step": step, "reward": value} for step, value in values]
+    rows = Rows.of([{} if value is ... else {"step": value} for value in values])
+    found = number(
+        rows, ["global_step", "step"], np.array([True] * len(values) if metrics is None else metrics, dtype=np.bool_)
+    )
+    return [None if step == NO_STEP else step for step in found.steps.tolist()], found.warnings
 
 
 @pytest.mark.parametrize("values", [[0, 10, 20], [3.0, 1.0], ["1", "2.0"], [MAX_STEP]])
@@ -67,78 +65,76 @@ def test_rows_without_metrics_take_the_step_before() -> None:
 
 
 def test_a_counter_that_never_moves_yields_to_one_that_does() -> None:
-    rows = [{"global_step": 0, "step": index} for index in range(3)]
-    assert number(rows, ["global_step", "step"], [True] * 3).key == "step"
-    assert number(rows[:1], ["global_step", "step"], [True]).key == "global_step"
+    rows = Rows.of([{"global_step": 0, "step": index} for index in range(3)])
+    assert number(rows, ["global_step", "step"], np.ones(3, dtype=np.bool_)).keys == ("step",)
+    assert number(Rows.of([rows[0]]), ["global_step", "step"], np.ones(1, dtype=np.bool_)).keys == ("global_step",)
 
 
-ROWS = st.lists(st.tuples(st.integers(0, 12), st.floats(0, 1)), max_size=40)
+def test_no_rows_need_no_steps() -> None:
+    assert numbered([], [])[0] == []
+
+
+def test_steps_of_several_kinds_of_value_are_taken_in_one_log() -> None:
+    assert numbered([1, 2.0, "3", Decimal(4), MAX_STEP]) == ([1, 2, 3, 4, MAX_STEP], [])
+
+
+def test_each_row_may_have_a_counter_of_its_own() -> None:
+    rows = Rows.of(
+        [
+            {"rollout/step": 4, "_step": 90, "reward": 0.1},
+            {"train/step": 3, "_step": 91, "loss": 0.2},
+            {"rollout/step": None, "train/step": 4, "loss": 0.3},
+            {"train/step": "x", "loss": 0.4},
+            {"note": "no counter at all"},
+        ]
+    )
+    metrics = np.array([True, True, True, True, False])
+    found = number(rows, ["rollout/step", "train/step", "step"], metrics, each_row=True)
+    assert found.keys == ("rollout/step", "train/step")
+    assert found.steps.tolist() == [4, 3, 4, NO_STEP, 4]
+    assert found.warnings == [
+        "1 row without a usable 'rollout/step' or 'train/step' (first: row 4, 'x'): 1 of them left out"
+    ]
+
+
+def test_a_counter_that_stands_beside_another_and_differs_is_no_counter_of_its_rows() -> None:
+    rows = Rows.of([{"rollout/step": 1, "_step": 7}, {"train/step": 1, "_step": 8}, {"_step": 9, "system": 1}])
+    found = number(rows, ["rollout/step", "train/step", "_step"], np.array([True, True, False]), each_row=True)
+    assert (found.keys, found.steps.tolist()) == (("rollout/step", "train/step"), [1, 1, 1])
+
+
+@pytest.mark.parametrize(("updates", "told"), [(1, False), (2, True), (4, True)])
+def test_counters_of_different_pace_are_told(updates: int, told: bool) -> None:
+    rows = Rows.of([{"rollout/step": at} for at in range(5)] + [{"train/step": at} for at in range(5 * updates)])
+    found = number(rows, ["rollout/step", "train/step"], np.ones(len(rows), dtype=np.bool_), each_row=True)
+    sentence = f"'train/step' counts to {5 * updates}, 'rollout/step' to 5: rows of one step may not belong together"
+    assert found.warnings == ([sentence] if told else [])
+
+
+def test_without_any_counter_in_any_row_the_rows_are_numbered() -> None:
+    found = number(Rows.of([{"reward": 1}] * 2), ["rollout/step"], np.ones(2, dtype=np.bool_), each_row=True)
+    assert (found.keys, found.steps.tolist()) == ((), [1, 2])
+    assert found.warnings == ["no row has a step ('rollout/step'): rows are numbered"]
+
+
+def by_definition(logged: list[int | None], metrics: list[bool]) -> list[int | None]:
+    steps: list[int | None] = []
+    before = count = 0
+    for at, step in enumerate(logged):
+        count += metrics[at]
+        following = next((later for later in logged[at + 1 :] if later is not None), MAX_STEP)
+        if step is None and not metrics[at]:
+            step = before
+        elif step is None and before < count < following:
+            step = count
+        before = before if step is None else step
+        steps.append(step)
+    return steps
 
 
 @settings(deadline=None)
-@given(ROWS)
-def test_the_last_row_of_each_step_stays_and_the_others_are_counted(values: list[tuple[int, float]]) -> None:
-    settled = settle(*rows_of(values), COUNTERS)
-    last = dict(values)
-    assert settled.steps == sorted(last)
-    assert [row["reward"] for row in settled.rows] == [last[step] for step in settled.steps]
-    assert settled.repeated == len(values) - len(last)
-    assert settled.went_back == sum(after < before for (before, _), (after, _) in pairwise(values))
-
-
-def test_a_resumed_log_is_told() -> None:
-    values = [(step, 0.1) for step in [*range(1, 58), *range(41, 101)]]
-    settled = settle(*rows_of(values), COUNTERS)
-    assert (len(settled.steps), settled.repeated, settled.left_over) == (100, 17, None)
-    assert tell(settled) == ["the log goes back to an earlier step 1 time: of 17 rows logged again, the last is kept"]
-
-
-def test_steps_that_only_an_earlier_attempt_reached_are_told() -> None:
-    values = [(step, 0.1) for step in [*range(1, 36), *range(1, 11)]]
-    settled = settle(*rows_of(values), COUNTERS)
-    assert (len(settled.steps), settled.repeated, settled.left_over) == (35, 10, (11, 35))
-    assert tell(settled)[1] == "steps 11 to 35 come from an attempt before the latest one"
-
-
-def test_several_rows_a_step_are_told() -> None:
-    values = [(step, 0.1) for step in (1, 1, 1, 2, 2, 2)]
-    (sentence,) = tell(settle(*rows_of(values), COUNTERS))
-    assert sentence.startswith("4 rows with the same step as another: the last of each step is kept")
-
-
-def test_disorder_without_repeats_is_sorted_and_told() -> None:
-    settled = settle(*rows_of([(1, 0.1), (4, 0.4), (3, 0.3)]), COUNTERS)
-    assert (settled.steps, settled.repeated) == ([1, 3, 4], 0)
-    assert tell(settled) == ["the rows are not in the order of their steps: sorted"]
-
-
-def test_parts_of_one_row_are_put_together() -> None:
-    rows: list[dict[str, object]] = [
-        {"step": 1, "reward": 0.5, "kl": None, "_timestamp": 1.0},
-        {"step": 1, "reward": None, "kl": 0.1, "_timestamp": 1.2},
-        {"step": 2, "reward": 0.6},
-    ]
-    settled = settle([1, 1, 2], rows, COUNTERS)
-    assert settled.rows[0] == {"step": 1, "reward": 0.5, "kl": 0.1, "_timestamp": 1.2}
-    assert settled.repeated == 0
-    assert tell(settled) == []
-
-
-def test_parts_of_a_repeated_row_replace_it_whole() -> None:
-    rows: list[dict[str, object]] = [{"reward": 0.1, "kl": 1.0}, {"reward": 0.2}, {"reward": 0.3}, {"loss": 0.4}]
-    settled = settle([1, 2, 1, 1], rows, COUNTERS)
-    assert settled.rows == [{"reward": 0.3, "loss": 0.4}, {"reward": 0.2}]
-    assert settled.repeated == 1
-
-
-def test_rows_with_a_value_in_common_are_no_parts() -> None:
-    assert complement({"step": 1, "a": 1}, {"step": 1, "b": 1}, COUNTERS)
-    assert complement({"a": None}, {"a": 1}, COUNTERS)
-    assert not complement({"a": 1}, {"a": 1}, COUNTERS)
-
-
-def test_evaluations_of_several_sets_are_united() -> None:
-    rows = [{"eval_a_loss": 1.0, "eval_reward": 0.1}, {"eval_b_loss": 2.0, "eval_reward": 0.2}]
-    settled = settle([5, 5], rows, COUNTERS, unite=True)
-    assert settled.rows == [{"eval_a_loss": 1.0, "eval_b_loss": 2.0, "eval_reward": 0.2}]
-    assert (settled.united, settled.repeated) == (1, 0)
+@given(st.lists(st.tuples(st.none() | st.integers(0, 9), st.booleans()), min_size=1, max_size=12))
+def test_rows_without_step_are_numbered_by_the_definition(rows: list[tuple[int | None, bool]]) -> None:
+    logged, metrics = [step for step, _ in rows], [holds for _, holds in rows]
+    if any(step is not None for step in logged):
+        assert numbered(logged, metrics)[0] == by_definition(logged, metrics)

@@ -30,13 +30,13 @@ LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
 )
 def test_csv_dialects_are_read_alike(text: str, write: Write) -> None:
     table = read_rows(write("a.csv", text))
-    assert table.rows == [{"step": "1", "reward": "0.5"}, {"step": "2", "reward": "0.6"}]
+    assert list(table.rows) == [{"step": "1", "reward": "0.5"}, {"step": "2", "reward": "0.6"}]
     assert table.untyped
     assert table.warnings == ()
 
 
 def test_tabs_separate_cells_of_tsv(write: Write) -> None:
-    assert read_rows(write("a.TSV", "step\treward\n1\t0,5\n")).rows == [{"step": "1", "reward": "0,5"}]
+    assert list(read_rows(write("a.TSV", "step\treward\n1\t0,5\n")).rows) == [{"step": "1", "reward": "0,5"}]
 
 
 def test_empty_cells_and_their_words_are_missing_and_nan_is_not(write: Write) -> None:
@@ -45,12 +45,12 @@ def test_empty_cells_and_their_words_are_missing_and_nan_is_not(write: Write) ->
 
 
 def test_a_nameless_column_gets_its_number(write: Write) -> None:
-    assert read_rows(write("a.csv", ",step\n0,1\n")).rows == [{"column 1": "0", "step": "1"}]
+    assert list(read_rows(write("a.csv", ",step\n0,1\n")).rows) == [{"column 1": "0", "step": "1"}]
 
 
 def test_a_last_csv_line_that_was_torn_is_left_out(write: Write) -> None:
     table = read_rows(write("a.csv", "step,reward\n1,0.5\n2"))
-    assert table.rows == [{"step": "1", "reward": "0.5"}]
+    assert list(table.rows) == [{"step": "1", "reward": "0.5"}]
     assert table.warnings == ("line 3 was not written to its end: left out",)
 
 
@@ -72,7 +72,7 @@ def test_damaged_csv_is_refused_with_its_line(text: str, reason: str, write: Wri
 
 
 def test_a_null_character_is_a_character(write: Write) -> None:
-    assert read_rows(write("a.csv", "step,re\0ward\n1,0.5")).rows == [{"step": "1", "re\0ward": "0.5"}]
+    assert list(read_rows(write("a.csv", "step,re\0ward\n1,0.5")).rows) == [{"step": "1", "re\0ward": "0.5"}]
 
 
 @pytest.mark.parametrize(
@@ -83,20 +83,20 @@ def test_a_null_character_is_a_character(write: Write) -> None:
 @pytest.mark.parametrize("suffix", [".jsonl", ".ndjson"])
 def test_json_lines_are_read(text: str, suffix: str, write: Write) -> None:
     table = read_rows(write(f"a{suffix}", text))
-    assert table.rows == ROWS
+    assert list(table.rows) == ROWS
     assert not table.untyped
     assert table.warnings == ()
 
 
 def test_only_a_line_feed_ends_a_json_line(write: Write) -> None:
     text = '{"step": 1, "note": "a\u2028b\x85c"}\n'
-    assert read_rows(write("a.jsonl", text)).rows == [{"step": 1, "note": "a\u2028b\x85c"}]
+    assert list(read_rows(write("a.jsonl", text)).rows) == [{"step": 1, "note": "a\u2028b\x85c"}]
 
 
 @pytest.mark.parametrize("torn", ['{"step": 3, "rew', '{"step": 3, "reward": 0.', "{", '{"step": 3}x\n'])
 def test_a_torn_last_json_line_is_left_out_and_told(torn: str, write: Write) -> None:
     table = read_rows(write("a.jsonl", LINES + torn))
-    assert table.rows == ROWS
+    assert list(table.rows) == ROWS
     assert table.warnings == ("line 3 was not written to its end: left out",)
 
 
@@ -119,12 +119,12 @@ def test_damaged_json_lines_are_refused_with_their_number(text: str, reason: str
 
 def test_keys_given_twice_in_json_lines_are_told(write: Write) -> None:
     table = read_rows(write("a.jsonl", '{"step": 1, "step": 2}\n{"step": 3}\n'))
-    assert table.rows == [{"step": 2}, {"step": 3}]
+    assert list(table.rows) == [{"step": 2}, {"step": 3}]
     assert table.warnings == ("1 object with a key given twice: the last value counts",)
 
 
 def test_a_json_list_of_objects_is_a_table(write: Write) -> None:
-    assert read_rows(write("a.json", json.dumps(ROWS))).rows == ROWS
+    assert list(read_rows(write("a.json", json.dumps(ROWS))).rows) == ROWS
     documents: tuple[object, ...] = ({"step": 1}, [1], [[]])
     for document in documents:
         with pytest.raises(InputError, match="expected a list of objects"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from rlchecks.report import terminal
@@ -155,11 +156,80 @@ def test_an_audit_of_very_many_runs_stays_short(fleet: dict[str, Any]) -> None:
     assert "and 950 more that are not healthy" in text
 
 
-def test_ingest_lists_the_metrics_in_their_units(ingested: dict[str, Any]) -> None:
+def test_ingest_lists_the_metrics_of_one_run_in_their_units(ingested: dict[str, Any]) -> None:
     text = printed("ingest", ingested)
     assert re.search(r"clipped_ratio +not measured +25% +10% +39", text)
-    assert "kept without a known meaning: clip_ratio/high_max" in text
-    assert "2 rows repeat an earlier step." in text
+    assert "Kept without a known meaning\n  clip_ratio/high_max" in text
+    assert re.search(r"^  toy-1 +trl_grpo +1-40 +2: reward, cl\S+ +1: clip_ratio/\S+ +1 *$", text, re.M)
+    assert "Warnings\n  toy-1  2 rows repeat an earlier step." in text
+
+
+@pytest.fixture
+def many(ingested: dict[str, Any]) -> dict[str, Any]:
+    (run,) = ingested["runs"]
+    long = {**run, "run_id": "a-run-with-a-rather-long-name-0123456789abcdef", "first_step": 7, "last_step": 7}
+    bare = {**run, "run_id": "bare", "metrics": {"reward": {}}, "unmapped": [], "warnings": [], "unchanged": True}
+    return {
+        **ingested,
+        "runs": [run, long, bare],
+        "refused": [{"source": "runs/torn.csv", "reason": "runs/torn.csv: line 3: no valid CSV."}],
+        "skipped": [{"source": "runs/copy", "reason": "a copy of runs/toy"}],
+    }
+
+
+@pytest.mark.parametrize("width", [40, 80, 160])
+def test_ingest_ends_with_a_line_for_each_run_that_fits(width: int, many: dict[str, Any]) -> None:
+    text = printed("ingest", many, width=width)
+    lines = [line.rstrip() for line in text.splitlines()]
+    assert max(map(len, lines)) <= width
+    order = [
+        "Metrics",
+        "Kept without",
+        "3 runs: 1 unchanged, 1 skipped, 1 refused",
+        "Warnings",
+        "Skipped (1)",
+        "Refused (1)",
+    ]
+    places = [re.sub(r"\s+", " ", text).index(words) for words in order]
+    assert places == sorted(places)
+    assert ("framework" in text) == (width > 40)
+    if width > 40:
+        row = next(line.split() for line in lines if line.startswith("  toy-1  ") and "trl_grpo" in line)
+        assert row[:3] == ["toy-1", "trl_grpo", "1-40"]
+        assert row[3].rstrip(":") == "2"
+        header = next(line for line in lines if line.split()[:2] == ["run", "framework"])
+        assert header.split() == ["run", "framework", "steps", "metrics", "unmapped", "warnings"]
+    assert ("2: reward, clipped_ratio" in text) == (width == 160)
+    joined = re.sub(r"\s", "", text)
+    assert "a-run-with-a-rather-long-name-0123456789abcdef" in joined
+    assert "runs/torn.csvline3:novalidCSV." in joined
+
+
+def test_what_many_runs_have_in_common_is_said_once(many: dict[str, Any]) -> None:
+    many["runs"] += [{**many["runs"][0], "run_id": f"r{n}"} for n in range(1000)]
+    text = printed("ingest", many)
+    assert "1,003 runs: 1 unchanged" in text
+    assert "  1,002 runs  reward, clipped_ratio" in text
+    assert "  bare  reward\n" in re.sub(" +\n", "\n", text)
+    assert text.count("clip_ratio/high_max") == 1
+    assert "and 803 more; --json prints them all" in text
+    assert len(text.splitlines()) < 450
+
+
+def test_an_ingestion_without_any_run_says_so(many: dict[str, Any]) -> None:
+    text = printed("ingest", {**many, "runs": []})
+    assert text.strip().startswith("0 runs: 1 skipped, 1 refused")
+    assert "framework" not in text
+    assert "0 runs" in printed("ingest", {})
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_names_do_not_break_the_lines_of_an_ingestion(hostile: str, many: dict[str, Any]) -> None:
+    wide = {**many, "runs": [*poisoned(many["runs"], hostile + "走" * 50), many["runs"][0]]}
+    for width in (40, 80, 160):
+        text = printed("ingest", wide, width=width)
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
+        assert max(cell_len(line.rstrip()) for line in text.splitlines()) <= width
 
 
 def test_signals_are_one_a_line_and_absent_ones_say_so() -> None:

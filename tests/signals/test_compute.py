@@ -231,9 +231,10 @@ def test_the_end_of_a_rise_of_validation_is_dated_with_an_interval(signals_of: S
     table = checks(*((10 * step, None, score) for step, score in enumerate(series)))
     row = signals_of(reward=[0.5] * 80, checks=table)
     assert row["validation_best_step"] == 50
-    # The third check is the first that the line through the rise can have ended at.
-    assert row["validation_stop_low"] == row["validation_stop_step"] == 20
-    assert row["validation_stop_high"] == 30
+    # The rise would meet the plateau between the third and the fourth check.
+    assert (row["validation_stop_low"], row["validation_stop_step"], row["validation_stop_high"]) == (20, 22, 30)
+    assert row["validation_as_good_step"] == 30
+    assert row["validation_missing"] <= row["validation_missing_high"] <= 0.05
 
 
 def test_a_rise_of_validation_to_the_end_has_not_ended(signals_of: Signals) -> None:

@@ -92,10 +92,18 @@ def test_constant_series_has_no_trend_and_an_exact_line_a_certain_one() -> None:
 
 
 def test_ordering_is_the_share_of_ordered_pairs() -> None:
-    # A fifth of ten blocks is two: pairs (1, 9), (1, 3), (2, 9), (2, 3) rise; (4, 3) would not.
-    assert ordering(row(1, 2, 0, 0, 0, 0, 0, 0, 9, 3), 0.2)[0] == 1.0
-    assert ordering(row(1, 4, 0, 0, 0, 0, 0, 0, 9, 3), 0.2)[0] == pytest.approx(3 / 4)
-    assert ordering(row(*[1.0] * 10), 0.2)[0] == 0.5
+    # A fifth of fifteen blocks is three; of the nine pairs (4, 3) does not rise.
+    between = [0.0] * 9
+    assert ordering(row(1, 2, 2, *between, 9, 3, 5), 0.2)[0] == 1.0
+    assert ordering(row(1, 4, 2, *between, 9, 3, 5), 0.2)[0] == pytest.approx(8 / 9)
+    assert ordering(row(*[1.0] * 15), 0.2)[0] == 0.5
+
+
+def test_ordering_compares_three_and_three_blocks_at_least_if_there_are_as_many() -> None:
+    # Two and two are in order in one of six cases without any trend.
+    assert ordering(row(1, 2, 5, 0, 0, 0, 0, 4, 9, 3), 0.2)[0] == pytest.approx(7 / 9)
+    assert ordering(row(1, 2, 3, 4), 0.2)[0] == 1.0
+    assert ordering(row(2, 1), 0.2)[0] == 0.0
 
 
 def test_spearman_is_scipys_on_means_of_three() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlchecks.report.terminal.decision import verdict
-from rlchecks.report.terminal.runs import audit, diagnosis, ingest, signals, table
+from rlchecks.report.terminal.ingested import ingest
+from rlchecks.report.terminal.runs import audit, diagnosis, signals, table
 
 __all__ = ["audit", "diagnosis", "ingest", "signals", "table", "verdict"]

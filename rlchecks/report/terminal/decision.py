@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from rlchecks.report import comparison, summary
+from rlchecks.report import checkpoints, comparison, summary
 from rlchecks.report import format as fmt
 from rlchecks.report.summary import Document
 from rlchecks.report.terminal.parts import EFFECT_STYLES, clean, finding, grid, heading, paragraph
@@ -95,6 +95,9 @@ def _held_out(console: Console, document: Document) -> None:
         paragraph(
             console, Text(f"{looks} candidates were gated on these questions: the intervals are wider for it", "dim")
         )
+    best = checkpoints.sentence(document)
+    if best:
+        paragraph(console, clean(console, best))
 
 
 def _reasons(console: Console, reasons: Sequence[Document]) -> None:

@@ -37,6 +37,14 @@ def paragraph(console: Console, text: Text, indent: int = 2) -> None:
     console.print(Padding(text, (0, 0, 0, indent)))
 
 
+def hanging(console: Console, text: Text, indent: int = 2) -> None:
+    """Wrapped text, all but its first line indented further."""
+    first, *rest = text.wrap(console, max(console.width - 2 * indent, 1), overflow="fold")
+    paragraph(console, first, indent)
+    for more in rest:
+        paragraph(console, more, 2 * indent)
+
+
 def grid(columns: Sequence[str | None], *, rows: Sequence[Sequence[Text]]) -> Padding:
     """Aligned columns without borders: ``right`` is flush right, ``fold`` wraps, None is as narrow as it can be."""
     table = Table.grid(padding=(0, 2, 0, 0))
@@ -53,14 +61,14 @@ def grid(columns: Sequence[str | None], *, rows: Sequence[Sequence[Text]]) -> Pa
 
 
 def refusals(console: Console, refused: object, word: str = "Refused") -> None:
-    """Inputs that were not used, with the reason for each."""
+    """Inputs that were not used, a line for each with the reason."""
     listed = [item for item in refused if isinstance(item, Mapping)] if isinstance(refused, Sequence) else []
     if not listed:
         return
     heading(console, f"{word} ({len(listed)})")
     for item in listed[:50]:
-        paragraph(console, clean(console, item.get("source"), "bold red"))
-        paragraph(console, clean(console, item.get("reason")), 4)
+        source, reason = str(item.get("source")), str(item.get("reason")).removeprefix(f"{item.get('source')}: ")
+        hanging(console, Text.assemble(clean(console, source, "bold"), "  ", clean(console, reason)))
     if len(listed) > 50:
         paragraph(console, Text(f"and {len(listed) - 50} more"))
 

@@ -105,28 +105,6 @@ def _labelled(console: Console, label: str, text: Text) -> None:
     paragraph(console, Text.assemble((f"{label:<13}", "dim"), text))
 
 
-def ingest(console: Console, document: Mapping[str, Any]) -> None:
-    """Print what was read, as in ``ingest --json``."""
-    for run in summary.items(document, "runs"):
-        console.print()
-        console.print(_title(console, run))
-        first, last = (fmt.number(run.get(key), "?") for key in ("first_step", "last_step"))
-        read = f"{fmt.count(run.get('steps'), 'row')}, steps {first} to {last}, from {fmt.anything(run.get('source'))}"
-        paragraph(console, clean(console, read))
-        metrics = summary.mapping(run.get("metrics"))
-        rows = [[Text(word, style="dim") for word in ("metric", "first", "last", "mean", "rows")]] if metrics else []
-        for name, values in metrics.items():
-            cells = summary.mapping(values)
-            numbers = [clean(console, fmt.signal(str(name), cells.get(key))) for key in ("first", "last", "mean")]
-            rows.append([clean(console, name, limit=40), *numbers, clean(console, fmt.number(cells.get("count")))])
-        console.print(grid([None, "right", "right", "right", "right"], rows=rows))
-        if run.get("unmapped"):
-            paragraph(console, clean(console, f"kept without a known meaning: {fmt.anything(run['unmapped'])}", "dim"))
-        for warning in _texts(run.get("warnings")):
-            paragraph(console, clean(console, warning, "yellow"))
-    _unused(console, document)
-
-
 def signals(console: Console, row: Mapping[str, Any]) -> None:
     """Print one row of the signals table, a signal a line."""
     rows = [

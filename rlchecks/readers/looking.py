@@ -1,0 +1,211 @@
+"""Looking at one file or directory of a tree: which reader it is for, which runs are in it, or why there are none."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zlib
+from collections.abc import Callable, Collection
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from rlchecks.errors import InputError, NotARunError
+from rlchecks.readers.files import HEAD_BYTES, read_head
+from rlchecks.readers.fingerprint import Mark, mark_of
+from rlchecks.readers.parquet import is_archived
+from rlchecks.readers.registry import Reader, may_read, reader_named, reader_of, readers
+from rlchecks.readers.table import looks_like_a_log
+from rlchecks.readers.table_files import SUFFIXES, keys_in, peek
+from rlchecks.readers.text import GZIP, clean, counted, shown
+from rlchecks.readers.unknown import explain, is_console
+
+_GZIP_SUFFIX = ".gz"
+_OPENING_LINES = 16
+# What vanishes while it is looked at, and what is nested without end.
+_FAULTS = (InputError, OSError, RecursionError)
+
+
+class Part(NamedTuple):
+    """One run of a file or directory.
+
+    Attributes:
+        name: how its reader calls it; None for the only run.
+        opening: a hash of each line that its log begins with; None if the reader does not tell.
+        reason: why it is no run after all.
+        kind: of the refusal; see :class:`rlchecks.readers.search.Refusal`.
+    """
+
+    name: str | None = None
+    opening: str | None = None
+    reason: str | None = None
+    kind: str | None = None
+
+
+class Sight(NamedTuple):
+    """What a file or directory was seen to be.
+
+    Attributes:
+        reader: name of its reader; None if there is none.
+        parts: its runs.
+        reason: why it is none, if that is worth a line.
+        kind: of the refusal.
+        beside: paths outside of it that its reader looks at, with their marks.
+    """
+
+    reader: str | None = None
+    parts: tuple[Part, ...] = ()
+    reason: str | None = None
+    kind: str | None = None
+    beside: tuple[tuple[str, Mark], ...] = ()
+
+
+def look_at_folder(
+    path: Path, names: Collection[str], inside: Reader | None, root: Path, rewards: Collection[str] = ()
+) -> Sight:
+    """Look at a directory.
+
+    Args:
+        path: the directory.
+        names: of what is in it.
+        inside: the reader of the run directory above it, if there is one; below a run only further runs of the same
+            kind count.
+        root: the directory that is searched, resolved; what leads out of it is refused.
+        rewards: columns that the user declared to be the reward.
+    """
+    try:
+        asked = [one for one in ([inside] if inside else readers()) if _may_hold(one, names)]
+        reader = next((one for one in asked if one.detect(path, b"")), None)
+        if reader is None or (inside is not None and hasattr(inside, "belongs") and inside.belongs(path)):
+            return Sight()
+        files = reader.files(path) if hasattr(reader, "files") else []
+        outside = [file for file in files if not is_inside(file, root)]
+        if outside:
+            problem = f"{shown(outside[0].name)} is a link out of the tree"
+            return Sight(reader.name, (), *_told(InputError(problem, todo="read this run by itself")))
+    except _FAULTS as error:
+        return Sight(None, (), *_told(error))
+    return _with_parts(path, reader, rewards)
+
+
+def look_at_file(path: Path, rewards: Collection[str], *, named: bool = False) -> Sight:
+    """Look at a file.
+
+    Args:
+        path: the file.
+        rewards: columns that the user declared to be the reward.
+        named: the user asked for this one, so whatever it is gets an answer.
+    """
+    try:
+        head = read_head(path)
+        if path.suffix.lower() == _GZIP_SUFFIX and not named:
+            return _look_at_compressed(path, head)
+        asked = readers() if named else tuple(one for one in readers() if may_read(one, path.name))
+        reader = reader_of(path, head, asked)
+        if reader is None and is_archived(path, head) and not named:
+            return Sight()
+        if reader is None and path.suffix.lower() in SUFFIXES and set(rewards) & set(keys_in(peek(path, head))):
+            reader = reader_named("table")
+        if reader is None and not named and not _is_a_lost_log(path, head):
+            return Sight()
+        if reader is None:
+            return Sight(None, (), *_told(explain(path, head, brief=not named)))
+        beside = reader.beside(path) if hasattr(reader, "beside") else []
+    except _FAULTS as error:
+        return Sight(None, (), *_told(error))
+    # Looked at before anything else is read.
+    marks = tuple((os.path.abspath(one), mark_of(one)) for one in beside)
+    return _with_parts(path, reader, rewards)._replace(beside=marks)
+
+
+def may_be_a_log(name: str) -> bool:
+    """Whether a file of this name is looked at in a tree."""
+    suffixes, by_name, all_names = _wanted(readers())
+    plain, suffix = os.path.splitext(name)
+    if suffix.lower() == _GZIP_SUFFIX:
+        name, suffix = plain, os.path.splitext(plain)[1]
+    return all_names or suffix.lower() in suffixes or any(named(name) for named in by_name)
+
+
+@cache
+def _wanted(asked: tuple[Reader, ...]) -> tuple[frozenset[str], list[Callable[[str], bool]], bool]:
+    """What files some readers want to look at: by their extensions, by their names, or all."""
+    by_suffix = [one.suffixes for one in asked if hasattr(one, "suffixes")]
+    by_name = [one.named for one in asked if hasattr(one, "named")]
+    every = any(not hasattr(one, "suffixes") and not hasattr(one, "named") for one in asked)
+    return frozenset().union(*by_suffix), by_name, every
+
+
+def is_inside(path: Path, root: Path) -> bool:
+    """Whether a path, links followed, is below a resolved directory."""
+    try:
+        return path.resolve(strict=True).is_relative_to(root)
+    except (OSError, RuntimeError):
+        return False
+
+
+def _may_hold(reader: Reader, names: Collection[str]) -> bool:
+    return bool(reader.holds(names)) if hasattr(reader, "holds") else True
+
+
+def _with_parts(path: Path, reader: Reader, rewards: Collection[str]) -> Sight:
+    try:
+        names = reader.parts(path) if hasattr(reader, "parts") else []
+    except _FAULTS as error:
+        return Sight(reader.name, (), *_told(error))
+    wanted: list[str | None] = [*names] if len(names) > 1 else [None]
+    parts = tuple(_part(path, reader, name, rewards) for name in wanted)
+    if len(parts) == 1 and parts[0].reason is not None:
+        return Sight(reader.name, (), parts[0].reason, parts[0].kind)
+    if all(part.reason is not None for part in parts):
+        reason = f"{counted(len(parts), 'run')} in it, none that can be used; the first: {parts[0].reason}"
+        return Sight(reader.name, (), reason, _worst(parts))
+    return Sight(reader.name, parts)
+
+
+def _worst(parts: Collection[Part]) -> str:
+    return "not_a_run" if all(part.kind == "not_a_run" for part in parts) else "unreadable"
+
+
+def _part(path: Path, reader: Reader, name: str | None, rewards: Collection[str]) -> Part:
+    if not hasattr(reader, "opening"):
+        return Part(name)
+    try:
+        opening = reader.opening(path) if name is None else reader.opening(path, name)
+    except _FAULTS as error:
+        if isinstance(error, NotARunError) and rewards:
+            # The reward may be in the column that the user declared: the reading will tell.
+            return Part(name)
+        return Part(name, None, *_told(error))
+    return Part(name, None if opening is None else " ".join(map(_hash, clean(opening).split("\n")[:_OPENING_LINES])))
+
+
+def _hash(line: str) -> str:
+    return hashlib.sha256(line.encode()).hexdigest()[:16]
+
+
+def _look_at_compressed(path: Path, head: bytes) -> Sight:
+    """Look at the beginning of what a file was before it was compressed; no more comes out of it than of any other."""
+    plain = path.with_suffix("")
+    asked = [one for one in readers() if may_read(one, plain.name)]
+    try:
+        begun = zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
+        is_a_log = reader_of(plain, begun, asked) is not None or _is_a_lost_log(plain, begun)
+    except (zlib.error, *_FAULTS):
+        return Sight()
+    return Sight(None, (), *_told(explain(path, head))) if is_a_log else Sight()
+
+
+def _is_a_lost_log(path: Path, head: bytes) -> bool:
+    if path.suffix.lower() in SUFFIXES and head.startswith(GZIP):
+        return True
+    return looks_like_a_log(path, head) or (may_read(reader_named("console"), path.name) and is_console(head))
+
+
+def _told(error: Exception) -> tuple[str, str]:
+    if isinstance(error, InputError):
+        # The reason stands beside the source, so it does not repeat its path.
+        reason = str(InputError(error.problem, where=error.where, todo=error.todo))
+        return reason, "not_a_run" if isinstance(error, NotARunError) else "unreadable"
+    why = f"cannot be read ({error.strerror})" if isinstance(error, OSError) else "nested too deeply for a log"
+    return f"{why}.", "unreadable"
