@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -79,11 +80,12 @@ def ingest(request: IngestRequest, runner: Runner, progress: Progress = lambda d
     ]
     done = counting(progress, len(unread), _size)
     read = [one for shard in runner.map(ingest_shard, shards, request.workers, done) for one in shard]
-    readings = known | dict(zip(unread, read, strict=True))
+    fresh = known | dict(zip(unread, read, strict=True))
+    readings = _one_source_a_run(request, {source: fresh[source] for source in found.runs}, runner)
     for path, memory, searched in zip(request.paths, memories, found.searched, strict=True):
         of_path = {source: readings[str(source)] for source in searched.marks if str(source) in readings}
         remembered.remember(request, path, memory.document(searched, of_path))
-    return _document(request, found, {source: readings[source] for source in found.runs}, known)
+    return _document(request, found, readings, known)
 
 
 def _known(request: IngestRequest, found: Sources, memories: Sequence[Memory]) -> dict[str, Reading]:
@@ -100,6 +102,32 @@ def _known(request: IngestRequest, found: Sources, memories: Sequence[Memory]) -
     with ThreadPoolExecutor(_THREADS) as pool:
         told = pool.map(lambda one: one[0].reading(one[1], one[2], store), asked)
         return {str(source): reading for (_, source, _), reading in zip(asked, told, strict=True) if reading}
+
+
+def _one_source_a_run(request: IngestRequest, readings: Mapping[str, Reading], runner: Runner) -> dict[str, Reading]:
+    """Refuse all but one of the sources that gave one id: the log that goes furthest stays, of equal ones the first."""
+    settled = dict(readings)
+    by_id: dict[str, list[str]] = {}
+    for source, reading in readings.items():
+        if "run_id" in reading.entry:
+            by_id.setdefault(reading.entry["run_id"], []).append(source)
+    for run_id, sources in by_id.items():
+        kept = max(sources, key=lambda source: readings[source].entry["last_step"] or 0)
+        others = [source for source in sources if _place(source) != _place(kept)]
+        for source in others:
+            reason = f"gave the id of the run from {kept}; ingest it with --run-id"
+            # Not remembered, since it is not the log's own fault.
+            settled[source] = Reading(_refusal(source, reason), beside=None)
+        if others and content_of(Store(request.archive), run_id) != readings[kept].content:
+            # Another one with the same rows was written after it.
+            shard = ReadShard((kept,), request.archive, request.run_id, request.columns)
+            (settled[kept],) = runner.call(ingest_shard, shard)
+    return settled
+
+
+def _place(source: str) -> tuple[str, str | None]:
+    path, part = source_of(source)
+    return os.path.realpath(path), part
 
 
 def _document(

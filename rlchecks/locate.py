@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from rlchecks.errors import InputError, UsageError
+from rlchecks.readers.aliases import framework
 from rlchecks.readers.search import Found, Searched, search
 from rlchecks.readers.source import source_of
 from rlchecks.remembered import Memory
@@ -47,8 +48,9 @@ def find(
 
     Raises:
         InputError: a path does not exist.
-        UsageError: a path is empty.
+        UsageError: a path is empty, or a column is declared to be what is no metric.
     """
+    framework("table").with_columns(dict(columns or {}))
     runs: list[str] = []
     refused: list[dict[str, str]] = []
     skipped: list[dict[str, str]] = []

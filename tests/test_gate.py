@@ -96,7 +96,7 @@ def test_the_example_is_rejected_for_reward_hacking_and_leaves_its_files(ask: An
     result = ask(example_run)
     assert result.document["decision"] == "REJECT"
     assert result.document["reasons"][0]["code"] == "reward_hacking"
-    assert {"kl_without_gain", "reward_hacking"} == {finding["code"] for finding in result.document["findings"]}
+    assert {"learning", "reward_hacking"} == {finding["code"] for finding in result.document["findings"]}
     assert json.loads(result.json.read_text()) == result.document
     assert result.html.read_text().startswith("<!DOCTYPE html>")
     assert result.html.parent.name == "checkpoint-100"

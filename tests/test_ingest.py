@@ -135,6 +135,43 @@ def test_one_id_is_for_one_run(ask: Any, tmp_path: Path) -> None:
         ask(first, second, run_id="mine")
 
 
+def rewards(level: float, rows: int) -> list[dict[str, Any]]:
+    """Rows that depart from each other after the twentieth, as branches of one checkpoint do."""
+    return [{"step": n, "reward": n / 50 + (level if n > 20 else 0)} for n in range(1, rows + 1)]
+
+
+def test_a_branch_of_a_checkpoint_is_refused_not_put_in_place_of_another(
+    ask: Any, tmp_path: Path, write_state: Any
+) -> None:
+    for folder, level in (("one", 0.1), ("two", 0.2)):
+        write_state(tmp_path / "runs" / folder / "math", rewards(level, 40))
+    document = ask(tmp_path / "runs")
+    (run,), (refused,) = document["runs"], document["refused"]
+    assert "belongs to another run" in refused["reason"]
+    assert (run["source"], refused["source"]) == tuple(str(tmp_path / "runs" / one / "math") for one in ("one", "two"))
+    assert Archive(tmp_path / "archive").read_run(run["run_id"]).source == run["source"]
+
+
+@pytest.mark.parametrize(("one", "two", "kept"), [(40, 40, 0), (40, 60, 1)])
+def test_two_sources_with_one_id_are_one_archived_run(
+    ask: Any, tmp_path: Path, write_state: Any, one: int, two: int, kept: int
+) -> None:
+    paths = [
+        write_state(tmp_path / folder / "math", rewards(0, n)).parent for folder, n in (("one", one), ("two", two))
+    ]
+    document = ask(*paths)
+    (run,), (refused,) = document["runs"], document["refused"]
+    assert run["source"] == str(paths[kept])
+    reason = f"gave the id of the run from {paths[kept]}; ingest it with --run-id"
+    assert refused == {"source": str(paths[1 - kept]), "reason": reason}
+    assert Archive(tmp_path / "archive").read_run(run["run_id"]).source == str(paths[kept])
+
+
+def test_one_source_in_two_spellings_is_not_refused(ask: Any, tmp_path: Path) -> None:
+    path = table(tmp_path / "log.csv")
+    assert not ask(path, tmp_path / "." / ".." / tmp_path.name / "log.csv")["refused"]
+
+
 def test_infinite_values_are_told_in_words_that_json_has(ask: Any, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("step,reward\n1,inf\n2,0.5\n3,nan\n")

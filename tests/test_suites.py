@@ -53,9 +53,9 @@ def test_removing_an_expectation_does_not_silence_the_finding(tmp_path: Path) ->
 
 def test_a_table_or_key_that_is_left_out_keeps_the_shipped_value(tmp_path: Path) -> None:
     suites.copy_to(tmp_path)
-    (tmp_path / "findings.toml").write_text("[kl_without_gain]\nmin_kl = 0.5\n")
+    (tmp_path / "findings.toml").write_text("[kl_without_gain]\nmin_rise_nats = 0.5\n")
     parameters = suites.load("chat", tmp_path).parameters
-    assert parameters.limit("kl_without_gain", "min_kl") == 0.5
+    assert parameters.limit("kl_without_gain", "min_rise_nats") == 0.5
     assert parameters.limit("kl_without_gain", "min_rise") == 0.2
     assert parameters.severity("length_collapse") == Severity.CRITICAL
 

@@ -1,58 +1,69 @@
 """Measure how often the findings are right: ``python -m benchmarks.detection``.
 
-Prints one table per seed and profile. ``--write`` puts the reference table into docs/detection.md.
+Prints the tables of each seed and profile, the labelled real runs, and other programs on the same runs. With
+``--write`` it measures the reference seed and three others and puts what it prints into docs/detection.md.
 """
 
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ProcessPoolExecutor
+import re
+from pathlib import Path
 
-import benchmarks.detection.scenarios  # noqa: F401
-from benchmarks.detection import detect, report
-from benchmarks.detection.runs import SCENARIOS, draw
-from benchmarks.detection.tally import Found, Seen, Tally, count, found, seen
-from benchmarks.detection.truth import truth_of
-from rlchecks.diagnosis import CODES, PROFILES
+from benchmarks.detection import competitors, report
+from benchmarks.detection.measure import Measured, look_at_real_runs, simulate
 
-HOSTED = frozenset(CODES) - {
-    *("diverged", "starved_floor", "starved_ceiling", "starved", "length_collapse", "length_with_reward"),
-    *("answers_clipped", "kl_without_gain", "format_only", "entropy_collapse", "length_growth", "saturated"),
-}
-"""What the profile for hosted providers looks for: they show rewards and validation checks only."""
-
-REFERENCE_SEED = 2026
+REFERENCE = 2026
+OTHERS = (101, 102, 103)
 RUNS = 100
+ASKED = 25
+"""Runs of each scenario that the other programs look at: they take some 35 ms a run."""
+
+PAGE = Path(__file__).parents[2] / "docs" / "detection.md"
 
 
-def examine(name: str, seed: int, runs: int) -> tuple[list[Seen], dict[str, list[Found]]]:
-    """Draw runs of a scenario and diagnose them with every profile."""
-    drawn = [draw(name, seed, index) for index in range(runs)]
-    said = {profile: [found(one) for one in some] for profile, some in detect.findings(drawn).items()}
-    return [seen(run, truth_of(run)) for run in drawn], said
+def sections(several: list[Measured]) -> dict[str, str]:
+    """Write all tables: name of the section to its text."""
+    first = several[0]
+    real = look_at_real_runs(others=competitors.installed())
+    written = {"reference": report.seed(first), "seeds": report.summary(several), "real": report.real_runs(real)}
+    written["others"] = report.against_others(first.scores, f"Simulated runs of seed {first.seed}.")
+    if real is not None and len(real.scores) > 1:
+        written["others"] += "\n\n" + report.against_others(real.scores, "The labelled real runs.")
+    return written
 
 
-def measure(seed: int, runs: int) -> dict[str, Tally]:
-    """Measure all scenarios; profile to its counts."""
-    with ProcessPoolExecutor(2) as pool:
-        results = list(pool.map(examine, SCENARIOS, [seed] * len(SCENARIOS), [runs] * len(SCENARIOS)))
-    drawn = [run for some, _ in results for run in some]
-    tallies = {}
-    for profile in PROFILES:
-        said = [one for _, by_profile in results for one in by_profile[profile]]
-        tallies[profile] = count(drawn, said, HOSTED if profile == "hosted" else frozenset(CODES))
-    return tallies
+def put(page: str, written: dict[str, str]) -> str:
+    """Replace the sections of a page, which stand between two comments each."""
+    for name, text in written.items():
+        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        page, replaced = re.subn(f"{begin}.*?{end}", lambda _, t=f"{begin}\n{text}\n{end}": t, page, flags=re.DOTALL)
+        assert replaced == 1, f"the page has no section {name}"
+    return page
 
 
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.detection", description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS, help="runs per scenario")
-    parser.add_argument("--seed", type=int, nargs="+", default=[REFERENCE_SEED])
-    parser.add_argument("--detail", action="store_true")
+    parser.add_argument("--seed", type=int, nargs="+", help=f"seeds, {REFERENCE} if not given")
+    parser.add_argument("--asked", type=int, default=ASKED, help="runs per scenario that other programs look at")
+    parser.add_argument("--detail", action="store_true", help="say in which scenarios the false alarms are")
+    parser.add_argument("--write", action="store_true", help="put the tables into the docs")
     arguments = parser.parse_args()
-    for seed in arguments.seed:
-        print(report.text(measure(seed, arguments.runs), seed, arguments.runs, arguments.detail))
+    if arguments.write:
+        arguments.seed, arguments.runs, arguments.asked = [REFERENCE, *OTHERS], RUNS, ASKED
+    several = []
+    for number in arguments.seed or [REFERENCE]:
+        several.append(simulate(number, arguments.runs, 0 if several else arguments.asked))
+        print(report.seed(several[-1]), end="\n\n", flush=True)
+        if arguments.detail:
+            print(report.where(several[-1]), end="\n\n")
+    written = sections(several)
+    for name in ("seeds", "real", "others"):
+        print(written[name], end="\n\n")
+    if arguments.write:
+        PAGE.write_text(put(PAGE.read_text(encoding="utf-8"), written), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -121,6 +121,8 @@ def draw_setting(rng: np.random.Generator, *, least: int = 12, **given: Any) -> 
         rho=rho ** (1 / every),
         wander=rng.uniform(0, 0.3),
         wordiness=rng.uniform(0, 0.08),
+        kl_noise=log_uniform(rng, 0.05, 0.4),
+        entropy_noise=log_uniform(rng, 0.02, 0.12),
         missing=ERAS[str(rng.choice(list(ERAS), p=[0.6, 0.1, 0.1, 0.1, 0.1]))],
     )
     return replace(drawn, **given)

@@ -278,7 +278,7 @@ def _cut(seen: Seen, truth: Truth) -> None:
 
 
 def _drift(seen: Seen, truth: Truth) -> None:
-    if not seen.logged("kl") or seen.scored < 10:
+    if not seen.logged("kl") or seen.scored < 20:
         return
     half = seen.course["kl"][seen.rows // 2 :]
     part = max(1, len(half) // 5)
@@ -338,14 +338,24 @@ def _validation(seen: Seen, truth: Truth) -> None:
     # Seven checks are the fewest of which a rank test can say something although one of them is out of order.
     if gain >= 0.1 and start <= 0.5 and len(checks.score) >= 7:
         truth.must["validation_rising"] = Effect(gain, max(0.1 + EDGE * error, SCORE * error))
-    stopped = checks.step[np.argmax(checks.course >= checks.course[-1])] / seen.setting.steps
+    place = checks.step / seen.setting.steps
+    stopped = float(place[np.argmax(checks.course >= checks.course[-1])])
     if gain >= RISE and stopped <= 0.6 and len(checks.score) >= 6:
-        truth.must["earlier_checkpoint_as_good"] = Effect(gain, SCORE * error)
+        truth.must["earlier_checkpoint_as_good"] = Effect(
+            RISE, SCORE * _last_quarter(place, stopped, checks.error / seen.width)
+        )
     if seen.gain >= SLIGHT and gain < 0.4 * seen.gain and start < 0.95:
         truth.may.add("validation_flat")
         if gain < SLIGHT / 2 and seen.gain >= RISE and len(checks.score) >= 6:
             shown = Effect(0.25 * seen.gain, ONE_SIDED * error)
             truth.must["validation_flat"] = Effect(seen.gain, seen.least_gain) if shown.shown else shown
+
+
+def _last_quarter(place: Floats, bend: float, error: float) -> float:
+    """Standard error of what a line that bends at a place leaves to be gained in the last quarter of the run."""
+    design = np.column_stack([np.ones_like(place), np.minimum(place, bend), np.maximum(place - bend, 0)])
+    slope = np.linalg.inv(design.T @ design)[2, 2]
+    return float((1 - place[place <= 0.75].max()) * error * np.sqrt(slope))
 
 
 JUDGES: tuple[Callable[[Seen, Truth], None], ...] = (

@@ -49,6 +49,8 @@ class Setting:
         rho: lag-1 autocorrelation, per step, of the batch's luck.
         wander: its standard deviation in logits.
         wordiness: standard deviation of the logarithm of the batch's length, with the same autocorrelation.
+        kl_noise: spread of the logarithm of the KL that is measured in a batch, with heavy tails.
+        entropy_noise: standard deviation of the logarithm of the entropy, with the same autocorrelation.
         missing: metrics that are not logged.
     """
 
@@ -66,6 +68,8 @@ class Setting:
     rho: float = 0.0
     wander: float = 0.0
     wordiness: float = 0.0
+    kl_noise: float = 0.1
+    entropy_noise: float = 0.05
     missing: tuple[str, ...] = ()
 
     @property
@@ -151,9 +155,14 @@ def log_of(policy: Policy, setting: Setting, rng: np.random.Generator) -> Log:
     lengths, length_course = _lengths(policy, setting, rng)
     columns = rewards | lengths
     course |= length_course
-    for name, sd in {"kl": 0.1, "entropy": 0.05, "grad_norm": 0.3}.items():
+    errors = {
+        "kl": setting.kl_noise * np.clip(rng.standard_t(4, steps), -5, 5),
+        "entropy": ar1(steps, setting.rho, setting.entropy_noise, rng),
+        "grad_norm": rng.normal(0, 0.3, steps),
+    }
+    for name, error in errors.items():
         course[name] = getattr(policy, name)
-        columns[name] = course[name] * np.exp(rng.normal(0, sd, steps))
+        columns[name] = course[name] * np.exp(error)
     columns["learning_rate"] = policy.learning_rate
     for name, (where, value) in policy.override.items():
         columns[name][where] = value

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,6 +22,10 @@ Row = dict[str, Any]
 OPENING_ROWS = 5
 """Training rows from the first on in which two logs of one run agree. Sweeps with one seed often share the first row;
 a resumed run may differ from its earlier log in what comes later."""
+
+_TOLD_APART_BY = ("reward", "loss", "grad_norm")
+# Of the steps that both logs have, the least share before the point of a resume: with less, another run is likelier.
+_BEFORE_RESUME = 0.5
 
 _BY_IMPORTANCE = ("train", "eval", "summary")
 
@@ -83,7 +88,9 @@ def check_same_run(old: Mapping[str, Any], old_steps: pa.Table, new: RunLog) -> 
 
     One run: the same framework, the same first logged row, and no difference in the first :data:`OPENING_ROWS`
     training rows. Rows are compared in the numbers both have, since another release may name a metric differently;
-    the first ones must share one.
+    the first ones must share one. Later training rows are compared in reward, loss and gradient norm. They may differ
+    only in a log that goes beyond the archived one, as a resumed run's does, and only after at least half of the steps
+    that both have.
 
     Args:
         old: the archived row of ``runs``.
@@ -103,10 +110,8 @@ def check_same_run(old: Mapping[str, Any], old_steps: pa.Table, new: RunLog) -> 
     for row, other in openings:
         different = [name for name in row if name in other and not _equal(row[name], other[name])]
         if different:
-            raise ArchiveError(
-                f"The run id {run_id!r} belongs to another run with the same name and first row (from step "
-                f"{int(row['step'])} on they differ in {different[0]}); give one of them its own id with --run-id."
-            )
+            raise _another_run(run_id, int(row["step"]), different[0])
+    _check_later_rows(old_steps, new)
     for split in _BY_IMPORTANCE:
         archived, given = (_last_step(steps, split) for steps in (old_steps, new.steps))
         if archived is not None and (given is None or given < archived):
@@ -114,6 +119,31 @@ def check_same_run(old: Mapping[str, Any], old_steps: pa.Table, new: RunLog) -> 
                 f"The run {run_id!r} is archived up to {split} step {archived} and this log ends at {given}; it is an "
                 f"older copy, so ingest the newer log, or {advice}."
             )
+
+
+def _another_run(run_id: str, step: int, name: str) -> ArchiveError:
+    return ArchiveError(
+        f"The run id {run_id!r} belongs to another run with the same name and first row (from step {step} on they "
+        f"differ in {name}); give one of them its own id with --run-id."
+    )
+
+
+def _check_later_rows(old_steps: pa.Table, new: RunLog) -> None:
+    """Refuse a log whose training rows depart from the archived ones otherwise than a resumed run's do."""
+    old, given = (steps.filter(pc.equal(steps["split"], "train")) for steps in (old_steps, new.steps))
+    steps, at, at_given = np.intersect1d(old["step"].to_numpy(), given["step"].to_numpy(), return_indices=True)
+    firsts = []
+    for name in _TOLD_APART_BY:
+        one, other = old[name].take(pa.array(at)), given[name].take(pa.array(at_given))
+        both = np.asarray(pc.and_(one.is_valid(), other.is_valid()))
+        different = both & ~np.isclose(np.asarray(one), np.asarray(other), rtol=0, atol=0, equal_nan=True)
+        if different.any():
+            firsts.append((int(different.argmax()), name))
+    if firsts:
+        place, name = min(firsts)
+        beyond = pc.max(given["step"]).as_py() > pc.max(old["step"]).as_py()
+        if not beyond or place < _BEFORE_RESUME * len(steps):
+            raise _another_run(new.run_id, int(steps[place]), name)
 
 
 def _same_first_row(old: pa.Table, new: pa.Table) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding
-from rlchecks.diagnosis.patterns import ONE_SIDED, enough_for_trends, reward_up
+from rlchecks.diagnosis.patterns import ONE_SIDED, reward_up
 
 CODE = "kl_without_gain"
 
@@ -26,7 +26,8 @@ def detect(context: Context) -> list[Finding]:
         and context.at_least("kl_late_rise", parameters.limit(CODE, "min_rise"))
     )
     late, error = context.number("reward_late_fraction"), context.number("reward_late_error")
-    if not (enough_for_trends(context) and climbing) or late is None or error is None:
+    enough = context.at_least("n_reward_rows", parameters.limit(CODE, "rows"))
+    if not (enough and climbing) or late is None or error is None:
         return []
     climb = context.number("kl_late_trend") or 0.0
     little = min(parameters.limit(CODE, "largest_gain"), parameters.limit(CODE, "largest_gain_per_nat") * climb)

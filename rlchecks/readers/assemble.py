@@ -54,7 +54,6 @@ class Logged:
         facts: other facts.
         warnings: what was noticed so far.
         untyped: the format knows only text, so that numbers in text need no mention.
-        guard: refuse keys whose values leave the range of their metric.
     """
 
     path: Path
@@ -67,7 +66,6 @@ class Logged:
     facts: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     untyped: bool = False
-    guard: bool = False
 
 
 def keys_of(rows: Sequence[Row]) -> frozenset[str]:
@@ -112,7 +110,7 @@ def assemble(logged: Logged, options: ReadOptions) -> RunLog:
     columns: dict[str, Columns] = {}
     for split, part in settled.items():
         values = placed(division, split, part)
-        columns[split] = gather(split, len(part.steps), values, framework, notes, leave_out=used, guard=logged.guard)
+        columns[split] = gather(split, len(part.steps), values, framework, notes, leave_out=used)
     for split, part in settled.items():
         derive(split, columns[split], framework, len(part.steps), notes)
     if (names := sum(map(named_bytes, columns.values()))) > MAX_NAMES:

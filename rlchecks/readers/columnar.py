@@ -90,7 +90,6 @@ class ColumnarReader:
             planned_steps=told.planned_steps,
             facts=told.facts,
             warnings=(*warnings, *log.warnings),
-            guard=known.name == "table",
         )
         run = assemble(logged, options)
         return apply(run, keys)

@@ -75,9 +75,11 @@ def gather(
     notes: Notes,
     *,
     leave_out: Collection[str],
-    guard: bool,
 ) -> Columns:
     """Sort the values of a split into columns.
+
+    Finite values outside of a metric's range are taken as missing; a key with more than
+    :data:`rlchecks.readers.ranges.STRAYS` of them holds another quantity, such as per cent, and is not mapped.
 
     Args:
         split: ``train``, ``eval`` or ``summary``.
@@ -86,8 +88,6 @@ def gather(
         framework: whose keys they are.
         notes: gets what is noticed.
         leave_out: keys that are used otherwise, such as the step.
-        guard: take finite values outside of the metric's range as missing, and refuse the mapping of a key with
-            more than :data:`rlchecks.readers.ranges.STRAYS` of them; for names that may mean another thing.
     """
     columns = Columns()
     candidates: dict[str, list[tuple[int, str, Series]]] = {}
@@ -98,7 +98,7 @@ def gather(
         series, texts, quoted = _series(parts)
         notes.quoted += quoted
         target = _target(split, key, framework)
-        if target is not None and guard and (wrong := outside(target.name, series)).any():
+        if target is not None and (wrong := outside(target.name, series)).any():
             if are_strays(wrong):
                 notes.strays[key] = target.name, notes.strays.get(key, ("", 0))[1] + int(wrong.sum())
                 _keep(key, Series(series.rows[wrong], series.numbers[wrong]), columns)

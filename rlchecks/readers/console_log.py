@@ -111,7 +111,6 @@ def read_log(
         facts=facts,
         warnings=tuple(told),
         untyped=True,
-        guard=framework.name == "table",
     )
     log = assemble(logged, options)
     # A table in a notebook hides keys, so that nothing follows from those which it lacks.

@@ -18,6 +18,7 @@ from rlchecks.readers.console_text import CONTEXT, Piece
 from rlchecks.readers.rows import Row, Rows
 
 _MOST_LINES = 2_000
+_MOST_SHAPES = 1000
 _FIRST_KEY = re.compile(r"""\A\{\s*['"]([^'"]{1,80})""")
 
 
@@ -58,6 +59,7 @@ class _Scanner:
         self._place = 0
         self._nemo = Nemo()
         self._verl_keys: list[str] = []
+        self._verl_shapes: set[tuple[str, ...]] = set()
         self._broken = _Broken()
         # The line where the next element of a list is.
         self._list_goes_on = 0
@@ -149,8 +151,12 @@ class _Scanner:
                 self._lose(piece)
             return
         keys = list(line.row)
-        if last.end and len(keys) < len(self._verl_keys) and keys == self._verl_keys[: len(keys)]:
-            # It ends earlier than the line before it, so it was cut, and where, cannot be told.
+        seen = tuple(keys) in self._verl_shapes
+        if len(self._verl_shapes) < _MOST_SHAPES:
+            self._verl_shapes.add(tuple(keys))
+        if last.end and len(keys) < len(self._verl_keys) and keys == self._verl_keys[: len(keys)] and not seen:
+            # It ends earlier than the line before it, as no line did so far (validation may stand at the end of some),
+            # so it was cut, and where, cannot be told.
             line.row.popitem()
             whole = False
         else:

@@ -104,8 +104,11 @@ def look_at_file(path: Path, rewards: Collection[str], *, named: bool = False) -
         reader = reader_of(path, head, asked)
         if reader is None and is_archived(path, head) and not named:
             return Sight()
-        if reader is None and path.suffix.lower() in SUFFIXES and set(rewards) & set(keys_in(peek(path, head))):
-            reader = reader_named("table")
+        # What the user declared makes a table of it; of a named file the reading says if there is no such column.
+        if reader is None and path.suffix.lower() in SUFFIXES and rewards:
+            keys = keys_in(peek(path, head))
+            if keys and (named or set(rewards) & set(keys)):
+                reader = reader_named("table")
         if reader is None and not named and not _is_a_lost_log(path, head):
             return Sight()
         if reader is None:

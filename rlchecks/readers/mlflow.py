@@ -70,7 +70,6 @@ class MlflowReader:
             planned_steps=told.planned_steps,
             facts={**run.facts, **told.facts},
             warnings=(*run.warnings, *arranged.warnings),
-            guard=framework.name == "table",
         )
         made = assemble(logged, options)
         return apply(made, keys) if "trl_grpo" in framework.lineage else made

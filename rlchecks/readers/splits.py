@@ -8,7 +8,6 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -19,7 +18,7 @@ from rlchecks.readers.rows import Rows
 CLOCKS = frozenset({"_timestamp", "_runtime", "timestamp", "time", "elapsed_time"})
 """Keys that trackers add to every row."""
 
-_EVAL_WORDS = ("eval", "evaluation", "val", "valid", "validation", "test")
+_EVAL_WORD = r"^(eval|evaluation|val|valid|validation|test|dev|hold[-_ ]?out|held[-_ ]?out)([-_ /.:].*)?$"
 
 
 class Kind(IntEnum):
@@ -166,13 +165,14 @@ def _each(rows: Rows, of_shapes: list[bool]) -> NDArray[np.bool_]:
 def _words(rows: Rows, shapes: Sequence[frozenset[str]], framework: Framework) -> NDArray[np.bool_]:
     """Find the rows that the first of the keys for it says to be of an evaluation."""
     word = np.zeros(len(rows), dtype=np.bool_)
-    words = pa.array(_EVAL_WORDS, pa.large_string())
     before: set[str] = set()
     for key in framework.split:
         asked = _each(rows, [before.isdisjoint(shape) for shape in shapes])
         for cells in rows.column(key):
             if cells.kind == "text":
-                is_word = pc.is_in(pc.utf8_lower(cells.values), words).to_numpy(zero_copy_only=False)
+                is_word = pc.match_substring_regex(pc.utf8_lower(cells.values), _EVAL_WORD).to_numpy(
+                    zero_copy_only=False
+                )
                 word[cells.at[is_word & asked[cells.at]]] = True
         before.add(key)
     return word

@@ -102,7 +102,6 @@ class SwanLabReader:
                 "swanlab_run_id": run.part,
             },
             warnings=(*warnings, *united.warnings),
-            guard=framework.name == "table",
         )
         return apply(assemble(logged, options), keys)
 

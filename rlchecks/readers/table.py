@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -20,6 +21,10 @@ from rlchecks.readers.trl_rules import apply
 from rlchecks.run import RunLog
 
 _DEFAULT = "table"
+_LOG_NAME = re.compile(r"metric|log|histor|progress|train|curve", re.I)
+_COUNTER = re.compile(r"[\s-]+")
+# Of loops of one's own; not among the keys of a step, since they may count something else.
+_COUNTERS = ("it", "iters", "iterations", "update", "updates", "batch", "round", "training_iteration")
 _OPENING_ROWS = 16
 _HELD_OUT = frozenset({"question_id", "checkpoint", "judge", "score"})
 # Both a question and an answer in a row: one row an answer, not a step.
@@ -76,7 +81,6 @@ class TableReader:
             inputs=(table.source,),
             warnings=table.warnings,
             untyped=table.untyped,
-            guard=known.name == _DEFAULT,
         )
         run = assemble(logged, options)
         return apply(run, keys) if "trl_grpo" in known.lineage else run
@@ -96,8 +100,12 @@ def no_steps(keys: Iterable[str]) -> str | None:
 
 
 def looks_like_a_log(path: Path, head: bytes) -> bool:
-    """Whether a table counts steps, as a log of training does, whether or not it has a reward."""
+    """Whether a table counts steps, as a log of training does, or is named like one; whether or not it has a reward."""
     if path.suffix.lower() not in SUFFIXES or is_archived(path, head):
         return False
     keys = keys_in(peek(path, head))
-    return not no_steps(keys) and bool(set(keys) & set(framework(_DEFAULT).step))
+    if not keys or no_steps(keys):
+        return False
+    named = _LOG_NAME.search(path.stem) is not None and path.suffix.lower() != ".json"
+    plain = {_COUNTER.sub("_", key.strip().lower()) for key in keys}
+    return named or bool((set(keys) | plain) & {*framework(_DEFAULT).step, *_COUNTERS})

@@ -122,7 +122,6 @@ class TensorBoardReader:
             planned_steps=told.planned_steps,
             facts={**told.facts, **_attempts(run)},
             warnings=(*warnings, *(warning for start in starts for warning in start.warnings), *left_out),
-            guard=known.name == "table",
         )
         # What is asked for is whether the version is that of the files of completions, or the one before, at least.
         return apply(assemble(logged, options), frozenset(rows.keys), logs_completions=_SINCE_0_27 in config)

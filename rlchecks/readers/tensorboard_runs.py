@@ -20,7 +20,7 @@ import numpy as np
 
 from rlchecks.errors import InputError, NotARunError
 from rlchecks.readers.aliases import recognise
-from rlchecks.readers.attempts import Attempt, join
+from rlchecks.readers.attempts import Attempt, interval_of, join
 from rlchecks.readers.files import read_head, unreadable
 from rlchecks.readers.steps import MAX_STEP
 from rlchecks.readers.tensorboard_scalars import EventFile, read_scalars
@@ -182,14 +182,15 @@ def attempt_of(files: Sequence[EventFile]) -> Attempt | None:
     """Tell which training steps event files hold; None if they hold none."""
     names = frozenset(name for file in files for name in file.names)
     framework = recognise(names, "table")
-    first, last = MAX_STEP + 1, -1
+    first, last, two = MAX_STEP + 1, -1, set[int]()
     for file in files:
         trains = [not framework.is_eval(name) for name in file.names]
         usable = (file.steps >= 0) & (file.steps <= MAX_STEP)
         steps = file.steps[usable & np.array(trains, dtype=np.bool_)[file.keys]] if trains else file.steps
         if len(steps):
             first, last = min(first, int(steps.min())), max(last, int(steps.max()))
-    return Attempt(first, last, names) if last >= 0 else None
+            two = set(sorted(two | set(np.unique(steps)[:2].tolist()))[:2])
+    return Attempt(first, last, names, interval_of(two)) if last >= 0 else None
 
 
 def _begun(path: Path) -> tuple[float, str]:

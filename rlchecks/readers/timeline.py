@@ -83,7 +83,6 @@ class TimelineReader:
             facts=facts,
             warnings=tuple(warnings),
             untyped=path.suffix.lower() in (".csv", ".tsv"),
-            guard=True,
         )
         run = assemble(logged, options)
         graders = {clean(grader) for _, _, grader in scores if grader is not None}

@@ -106,7 +106,6 @@ class TrackioReader:
             planned_steps=told.planned_steps,
             facts={"trackio_run": run.part, **told.facts},
             warnings=log.warnings,
-            guard=framework.name == "table",
         )
         made = assemble(logged, options)
         return apply(made, keys.union(map(framework.bare, keys))) if "trl_grpo" in framework.lineage else made

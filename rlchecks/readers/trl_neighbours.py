@@ -28,8 +28,8 @@ _SETTINGS = (
 _TEXTS = ("README.md", "requirements.txt")
 _DOCUMENTS = ("training_args.json", "args.json", "config.json")
 # The model card that TRL writes ends with the versions; a frozen list of packages pins them.
-_TRL = re.compile(r"^(?:- TRL: |trl==)(\d+\.\d+[\w.+-]*)\s*$", re.M)
-_TRANSFORMERS = re.compile(r"^(?:- Transformers: |transformers==)(\d+\.\d+[\w.+-]*)\s*$", re.M)
+_TRL = re.compile(r"^(?:- TRL: |trl==)(\d{1,6}\.\d{1,6}[\w.+-]{0,60})[ \t\r]{0,20}$", re.M)
+_TRANSFORMERS = re.compile(r"^(?:- Transformers: |transformers==)(\d{1,6}\.\d{1,6}[\w.+-]{0,60})[ \t\r]{0,20}$", re.M)
 _TRAINER = re.compile(r"trained with (GRPO|AsyncGRPO|RLOO|PPO|Online DPO|XPO|Nash-MD)\b")
 
 

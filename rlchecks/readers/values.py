@@ -16,8 +16,10 @@ from rlchecks.readers.cells import Cells
 from rlchecks.readers.text import clean
 
 # Python's float() also takes 1_000 and digits of other scripts, which no framework writes.
-_PATTERN = r"[ \t\n\r\f\v]*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)[ \t\n\r\f\v]*"
+_PATTERN = r"[ \t\n\r\f\v]*[+-]?(\d+(\.\d*)?([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)[ \t\n\r\f\v]*"
 _NUMBER = re.compile(_PATTERN, re.I | re.A)
+# A double in full has fewer than 1,100 characters.
+_LONGEST = 2000
 _PLAIN = frozenset({float, int, type(None)})
 _TEXT = frozenset({str, type(None)})
 _NO_TEXTS = pa.nulls(0, pa.large_string())
@@ -94,7 +96,7 @@ def to_numbers(values: Sequence[object]) -> Numbers:
 def to_number(value: object) -> float | None:
     """Convert one logged value; None if it is no number."""
     if isinstance(value, str):
-        return float(value) if _NUMBER.fullmatch(value) else None
+        return float(value) if len(value) <= _LONGEST and _NUMBER.fullmatch(value) else None
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         return None
     try:

@@ -85,7 +85,6 @@ class WandbReader:
             framework_version=around.trl_version,
             facts={**around.facts, **_facts(logs, run), **told.facts},
             warnings=(*warnings, *united.warnings),
-            guard=framework.name == "table",
         )
         # What is asked for is whether the version is that of the files of completions, or the one before, at least.
         return apply(assemble(logged, options), keys, logs_completions=SINCE_0_27 in config)

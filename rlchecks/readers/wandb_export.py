@@ -83,7 +83,6 @@ class WandbExportReader:
             facts={"not_read": listing(sorted(history.left_out))} if history.left_out else {},
             warnings=(*table.warnings, *history.warnings(), *united.warnings, *_sampled(steps)),
             untyped=table.untyped,
-            guard=framework.name == "table",
         )
         return apply(assemble(logged, options), keys)
 

@@ -88,7 +88,6 @@ class WandbPanelReader:
             inputs=(table.source,),
             warnings=(*table.warnings, *_doubts(run, means, len(rows))),
             untyped=True,
-            guard=framework.name == "table",
         )
         return apply(assemble(logged, options), keys)
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from rlchecks.errors import InputError
 from rlchecks.readers.aliases import recognise
 from rlchecks.readers.assemble import keys_of
-from rlchecks.readers.attempts import Attempt, join
+from rlchecks.readers.attempts import Attempt, interval_of, join
 from rlchecks.readers.files import unreadable
 from rlchecks.readers.steps import MAX_STEP, Row
 from rlchecks.readers.text import clean, place
@@ -173,7 +173,7 @@ def _attempt(files: tuple[Path, ...], stamps: tuple[tuple[int, int], ...]) -> At
     if counter in (None, STEP) or not steps:
         # Calls are counted from 0 in each log, so they tell nothing.
         return Attempt(0, 0, keys)
-    return Attempt(min(steps), max(steps), keys)
+    return Attempt(min(steps), max(steps), keys, interval_of(steps))
 
 
 def _stamp(file: Path) -> tuple[int, int]:

@@ -39,9 +39,7 @@ _SIGNALS = (
     Signal("missing_reward_fraction", "fraction", "share of training rows without a finite reward"),
     Signal("unreadable_metrics", "metrics", "metrics whose logged values are out of their range", "integer"),
     # Reward.
-    Signal(
-        "scale_low", "reward", "declared; else 0 if all in 0..1; else min(lowest, 0); few penalties: lowest - std"
-    ),
+    Signal("scale_low", "reward", "declared; else 0 if all in 0..1; else min(lowest, 0); few penalties: lowest - std"),
     Signal("scale_high", "reward", "declared; else 1 if all lie in 0..1; else max(highest + std of the highest, 0)"),
     Signal("scale_basis", "", "declared, unit (all in 0..1) or inferred; without rewards, of the checks", "text"),
     Signal("reward_start", "reward", "early mean"),

@@ -96,9 +96,11 @@ def signals(panel: Panel, limits: Scale) -> dict[str, Floats]:
     start, end = panel.windows("reward", WINDOW)
     blocks = panel.block_means("reward")
     trend = linear(blocks)
-    late = linear(second_half(blocks))
     spread, _ = panel.windows("reward_std", 1.0)
     turn = knee(blocks)
+    bent = linear(blocks, turn)
+    # Twenty blocks tell an autocorrelation badly; all of them, about the best knee, tell it better.
+    late = linear(second_half(blocks), rho=bent.rho)
     gain = end - start
     return (
         {
@@ -122,7 +124,7 @@ def signals(panel: Panel, limits: Scale) -> dict[str, Floats]:
             "reward_late_fraction": late.slope / 2 / limits.width,
             "reward_late_error": late.error / 2 / limits.width,
             "reward_knee": turn,
-        "reward_knee_p": linear(blocks, turn).p,
+            "reward_knee_p": bent.p,
             "reward_gain_after_knee": (end - level_at(blocks, turn)) / limits.width,
             "reward_fall_step": departure(blocks, panel, REWARD_CHANGE * limits.width, -1.0)[0],
         }

@@ -236,6 +236,38 @@ def test_a_run_that_was_resumed_from_a_checkpoint_replaces_its_older_log(archive
     assert archive.read_run("run").steps["reward"].to_pylist() == [0.1] * 5 + [0.2] * 6
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        [0.1] * 20 + [0.3] * 20,  # Ends where the archived one does.
+        [0.1] * 39 + [0.3],
+        [0.1] * 20 + [0.3] * 10,  # Ends before it.
+        [0.1] * 19 + [0.3] * 60,  # Goes beyond it, and shares less than half of its steps.
+        [0.1] * 39 + [math.nan],
+    ],
+)
+def test_another_branch_of_a_checkpoint_does_not_replace_a_run(
+    archive: Archive, worker: ModuleType, other: list[float]
+) -> None:
+    run = with_rewards(worker, [0.1] * 20 + [0.1] * 20)
+    archive.write_run(run)
+    place = next(step for step, reward in enumerate(other) if reward != 0.1)
+    with pytest.raises(ArchiveError, match=rf"another run.*\(from step {place} on .* reward\).*--run-id"):
+        archive.write_run(with_rewards(worker, other))
+    assert same(archive.read_run("run"), run)
+
+
+def test_later_rows_are_compared_in_what_both_logs_have(archive: Archive, worker: ModuleType) -> None:
+    archive.write_run(with_rewards(worker, [0.1] * 8 + [math.nan] * 2))
+    again = with_rewards(worker, [0.1] * 8 + [math.nan] * 2)
+    place = again.steps.schema.get_field_index("loss")
+    mapped = again.steps.set_column(place, STEPS.field("loss"), pa.array([0.5] * 10))
+    assert archive.write_run(dataclasses.replace(again, steps=mapped)).changed
+    other = again.steps.set_column(place, STEPS.field("loss"), pa.array([0.5] * 9 + [0.6]))
+    with pytest.raises(ArchiveError, match=r"from step 9 on they differ in loss"):
+        archive.write_run(dataclasses.replace(again, steps=other))
+
+
 def test_rows_of_a_log_are_compared_in_the_order_of_their_steps(archive: Archive, worker: ModuleType) -> None:
     archive.write_run(worker.make_run(rows=4))
     grown = worker.make_run(rows=6)

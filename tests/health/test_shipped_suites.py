@@ -28,6 +28,7 @@ FINDINGS = (
     "answers_clipped",
     "kl_without_gain",
     "sudden_reward",
+    "format_only",
     "non_finite",
     "diverged",
     "validation_flat",

@@ -17,7 +17,7 @@ from rlchecks.schema import STEPS, VALIDATION
 
 
 def run_of(*rows: dict[str, Any], name: str = "trl_grpo", columns: dict[str, str] | None = None) -> RunLog:
-    logged = Logged(Path("x/log"), "log", framework(name), rows, (), guard=name == "table")
+    logged = Logged(Path("x/log"), "log", framework(name), rows, ())
     return assemble(logged, ReadOptions(columns=columns or {}))
 
 

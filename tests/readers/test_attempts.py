@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlchecks.readers.attempts import Attempt, join
+from rlchecks.readers.attempts import Attempt, interval_of, join
 
 KEYS = frozenset({"reward"})
 
@@ -36,3 +36,10 @@ def test_every_attempt_is_in_one_run(spans: list[tuple[int, int]]) -> None:
     runs = join([attempt(first, first + length) for first, length in spans])
     assert sorted(place for run in runs for place in run) == list(range(len(spans)))
     assert [run[0] for run in runs] == sorted(run[0] for run in runs)
+
+
+def test_a_log_that_begins_at_its_own_interval_was_begun_afresh() -> None:
+    assert join([attempt(1, 100), Attempt(10, 300, KEYS, 10)]) == [[0], [1]]
+    assert join([attempt(1, 100), Attempt(50, 300, KEYS, 10)]) == [[0, 1]]
+    assert interval_of([30, 10, 20, 10]) == 10
+    assert interval_of([7]) == 1

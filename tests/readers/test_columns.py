@@ -15,13 +15,11 @@ from rlchecks.readers.rows import Rows
 from rlchecks.schema import STEPS
 
 
-def build(
-    rows: list[dict[str, Any]], name: str = "trl_grpo", split: str = "train", guard: bool = False
-) -> tuple[pa.Table, Notes]:
+def build(rows: list[dict[str, Any]], name: str = "trl_grpo", split: str = "train") -> tuple[pa.Table, Notes]:
     notes = Notes()
     kept = Rows.of(rows)
     values = [(key, kept.column(key)) for key in kept.keys]
-    columns = gather(split, len(rows), values, framework(name), notes, leave_out={"step"}, guard=guard)
+    columns = gather(split, len(rows), values, framework(name), notes, leave_out={"step"})
     return to_table("id", split, np.arange(len(rows)), columns), notes
 
 
@@ -84,17 +82,17 @@ def test_a_metric_that_is_no_number_is_kept_as_text_and_counted() -> None:
     ("key", "value", "name"), [("truncated", 3.0, "clipped_ratio"), ("response_length", -1.0, "mean_length")]
 )
 def test_values_outside_of_a_metrics_range_unmap_their_key(key: str, value: float, name: str) -> None:
-    table, notes = build([{key: 0.5}, {key: value}], "table", guard=True)
+    table, notes = build([{key: 0.5}, {key: value}], "table")
     assert table[name].null_count == 2
     assert extra(table, 1) == {key: value}
     assert notes.outside == {key: name}
-    assert build([{key: 0.5}, {key: math.nan}, {key: 1.0}], "table", guard=True)[0][name].null_count == 0
+    assert build([{key: 0.5}, {key: math.nan}, {key: 1.0}], "table")[0][name].null_count == 0
 
 
 def test_a_few_strays_are_missing_and_the_metric_stays() -> None:
     rows = [{"clipped_ratio": 0.97} for _ in range(99)]
     rows.insert(7, {"clipped_ratio": 1.01})
-    table, notes = build(rows, "table", guard=True)
+    table, notes = build(rows, "table")
     assert table["clipped_ratio"].to_pylist() == [0.97] * 7 + [None] + [0.97] * 92
     assert extra(table, 7) == {"clipped_ratio": 1.01}
     assert notes.strays == {"clipped_ratio": ("clipped_ratio", 1)}
@@ -104,29 +102,29 @@ def test_a_few_strays_are_missing_and_the_metric_stays() -> None:
 @pytest.mark.parametrize(("count", "stays"), [(1, True), (2, True), (3, False)])
 def test_up_to_two_in_a_hundred_are_strays(count: int, stays: bool) -> None:
     rows = [{"entropy": -1.0 if row < count else 0.5} for row in range(100)]
-    table, notes = build(rows, "table", guard=True)
+    table, notes = build(rows, "table")
     assert table["entropy"].null_count == (count if stays else 100)
     assert notes.unreadable == (set() if stays else {"entropy"})
 
 
 def test_a_stray_and_a_second_name_of_the_metric_are_both_kept() -> None:
     rows: list[dict[str, Any]] = [{"clipped_ratio": 0.5, "truncated": 0.5} for _ in range(99)]
-    table, _ = build([*rows, {"clipped_ratio": 0.5, "truncated": 2.0}], "table", guard=True)
+    table, _ = build([*rows, {"clipped_ratio": 0.5, "truncated": 2.0}], "table")
     assert table["clipped_ratio"].to_pylist() == [0.5] * 100
     assert [extra(table, row) for row in (0, 99)] == [{"truncated": 0.5}, {"truncated": 2.0}]
 
 
 def test_a_metric_is_unreadable_only_if_the_training_rows_have_no_other_key_for_it() -> None:
     percent = [{"clipped_ratio": 97.0}, {"clipped_ratio": 98.0}]
-    assert build(percent, "table", guard=True)[1].unreadable == {"clipped_ratio"}
-    assert build(percent, "table", "eval", guard=True)[1].unreadable == set()
+    assert build(percent, "table")[1].unreadable == {"clipped_ratio"}
+    assert build(percent, "table", "eval")[1].unreadable == set()
     both = [{"clipped_ratio": 0.5, "truncated": 7}]
-    assert build(both, "table", guard=True)[1].unreadable == set()
+    assert build(both, "table")[1].unreadable == set()
 
 
 def test_kl_may_be_negative() -> None:
     # The k1 estimator, a mean of log ratios, has either sign (Schulman 2020, Approximating KL Divergence).
-    table, notes = build([{"kl": -0.1}, {"kl": 0.2}], "table", guard=True)
+    table, notes = build([{"kl": -0.1}, {"kl": 0.2}], "table")
     assert table["kl"].to_pylist() == [-0.1, 0.2]
     assert not notes.unmapped
 

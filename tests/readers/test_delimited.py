@@ -32,7 +32,8 @@ def test_every_cell_that_is_not_missing_is_read_as_it_was_written(rows: list[lis
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(delimited_module, "_ROWS", at_once)
         found, warnings = delimited(io.StringIO(text.getvalue(), newline=""), PATH)
-    assert warnings == []
+    spans = any(end in cell for cells in rows for cell in cells for end in "\r\n")
+    assert [warning.partition(": ")[2][:27] for warning in warnings] == ["a cell in quotation marks g"] * spans
     for row, cells in zip(found, rows, strict=True):
         assert list(row.values()) == [None if cell.strip().lower() in MISSING else cell for cell in cells]
 
@@ -49,6 +50,77 @@ def test_a_file_is_split_as_text_in_memory_is(text: str, tmp_path_factory: pytes
 def test_cells_in_quotation_marks_may_hold_line_ends(end: str, write: Write) -> None:
     path = write("a.csv", f'step,note{end}1,"a{end}b,""c"""{end}2,d{end}')
     assert list(read_rows(path).rows) == [{"step": "1", "note": f'a{end}b,"c"'}, {"step": "2", "note": "d"}]
+
+
+CUT = "the last line has no line feed, so its last value may be cut off: it is taken as missing"
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_the_last_value_before_a_missing_line_feed_is_missing(
+    at_once: int, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited_module, "_ROWS", at_once)
+    table = read_rows(write("a.csv", "step,reward\n1,0.5\n2,0.42"))
+    assert list(table.rows) == [{"step": "1", "reward": "0.5"}, {"step": "2", "reward": None}]
+    assert table.warnings == (CUT,)
+    table = read_rows(write("b.csv", "step,reward,kl\n1,0.5,0.1\n2,0.42,"))
+    assert list(table.rows)[1] == {"step": "2", "reward": None, "kl": None}
+    assert table.warnings == (CUT,)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_the_last_value_before_any_line_end_is_kept(end: str, write: Write) -> None:
+    table = read_rows(write("a.csv", f"step,reward{end}1,0.5{end}2,0.42{end}"))
+    assert list(table.rows)[1] == {"step": "2", "reward": "0.42"}
+    assert table.warnings == ()
+
+
+def test_a_last_value_in_closed_quotation_marks_is_whole(write: Write) -> None:
+    table = read_rows(write("a.csv", 'step,reward\n"1","0.5"\n"2","0.42"'))
+    assert list(table.rows)[1] == {"step": "2", "reward": "0.42"}
+    assert table.warnings == ()
+
+
+def test_no_truncation_gives_a_number_that_was_not_written() -> None:
+    text = "step,reward,kl\n11,0.512,0.25\n12,0.423456,0.125\n"
+    written = {"11", "0.512", "0.25", "12", "0.423456", "0.125", None}
+    for size in range(text.index("\n") + 1, len(text)):
+        rows, warnings = delimited(io.StringIO(text[:size]), PATH)
+        assert {value for row in rows for value in row.values()} <= written
+        assert bool(warnings) == (text[size - 1] != "\n")
+
+
+def test_rows_that_a_stray_quotation_mark_makes_one_are_told(write: Write) -> None:
+    table = read_rows(write("a.csv", 'step,note\n1,a\n2,"b\n3,c\n4,d\n5,"\n6,f\n'))
+    assert [row["step"] for row in table.rows] == ["1", "2", "6"]
+    assert table.warnings == ("line 3: a cell in quotation marks goes on over 4 lines",)
+    table = read_rows(write("b.csv", 'step,note\n1,"a\nb"\n2,"a\n\nb"\n3,"a\nb"\n\n'))
+    told = "line 4: a cell in quotation marks goes on over 3 lines; so do 2 others, over no more lines"
+    assert table.warnings == (told,)
+    with pytest.raises(InputError, match="lines 2 to 3: 3 cells where the header has 2"):
+        read_rows(write("c.csv", 'step,note\n1,"a\nb",c\n'))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", ""])
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('step,note\n1,a\n2,"b\n3,c', 3),
+        ('step,note\n1,"a\nb","c\n3,d', 3),
+        ('step,note\n1,a\n2,"', 3),
+        ('step,note\n1,a\n2,"b', 3),
+        ('step,"note\n1,a\n2,b', 1),
+        ('step,note\n\n1,"a\n\n', 3),
+    ],
+)
+def test_a_quotation_mark_that_is_never_closed_is_an_error(text: str, line: int, end: str, write: Write) -> None:
+    with pytest.raises(InputError, match=f"line {line}: a quotation mark opens a cell that is not closed"):
+        read_rows(write("a.csv", text + end))
+
+
+def test_a_first_line_that_is_empty_names_no_columns(write: Write) -> None:
+    with pytest.raises(InputError, match="line 2: 2 cells where the header has 0"):
+        read_rows(write("a.csv", "\n1,2\n"))
 
 
 def test_the_line_of_damage_is_that_of_the_file(write: Write) -> None:

@@ -177,3 +177,23 @@ def test_files_of_other_kinds_are_no_tables(write: Write, tmp_path: Path) -> Non
     assert not reader.detect(tmp_path / "dir.csv", b"")
     with pytest.raises(NotARunError, match="no table"):
         reader.read(path, ReadOptions())
+
+
+@pytest.mark.parametrize("word", ["holdout", "held-out", "dev", "validation_ood", "Test"])
+def test_rows_of_a_named_evaluation_set_are_no_training_rows(tmp_path: Path, word: str) -> None:
+    rows = [{"step": step, "reward": 0.1, "split": "train"} for step in range(1, 31)]
+    rows += [{"step": step, "reward": 0.9, "split": word} for step in range(31, 40)]
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    train = read_run(log).training_steps
+    assert (train.num_rows, train["reward"].to_pylist()[-1]) == (30, 0.1)
+
+
+def test_a_percentage_of_a_known_framework_is_not_taken_for_a_share(tmp_path: Path) -> None:
+    row = {"critic/score/mean": 0.5, "training/global_step": 1, "response_length/clip_ratio": 35.0}
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(row | {"training/global_step": step}) + "\n" for step in range(1, 9)))
+    run = read_run(log)
+    assert run.framework == "verl"
+    assert run.facts["metrics_unreadable"] == "clipped_ratio"
+    assert run.steps["clipped_ratio"].null_count == run.steps.num_rows

@@ -22,7 +22,7 @@ LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
     [
         "step,reward\n1,0.5\n2,0.6\n",
         "step,reward\r\n1,0.5\r\n2,0.6\r\n",
-        "\ufeffstep,reward\n1,0.5\n\n2,0.6",
+        "\ufeffstep,reward\n1,0.5\n\n2,0.6\n",
         "step;reward\n1;0.5\n2;0.6\n",
         ' step ,"reward"\n1,0.5\n2,0.6\n',
     ],
@@ -72,7 +72,7 @@ def test_damaged_csv_is_refused_with_its_line(text: str, reason: str, write: Wri
 
 
 def test_a_null_character_is_a_character(write: Write) -> None:
-    assert list(read_rows(write("a.csv", "step,re\0ward\n1,0.5")).rows) == [{"step": "1", "re\0ward": "0.5"}]
+    assert list(read_rows(write("a.csv", "step,re\0ward\n1,0.5\n")).rows) == [{"step": "1", "re\0ward": "0.5"}]
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,46 @@ def test_a_parquet_file_that_declares_too_much_is_refused(tmp_path: Path, monkey
     pq.write_table(pa.table({"step": [1, 2]}), path)
     with pytest.raises(InputError, match="2 values, more than the 1 that are read"):
         parquet.read_table(path.read_bytes(), path, 1)
+
+
+def test_the_items_of_lists_are_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"step": [1], "ids": [[0] * 100]}), path)
+    assert peek(path, b"PAR1") == [{"step": 1, "ids": None}]
+    assert list(read_rows(path).rows) == [{"step": 1, "ids": [0] * 100}]
+    with pytest.raises(InputError, match="101 values, more than the 100 that are read"):
+        parquet.read_table(path.read_bytes(), path, 100)
+    monkeypatch.setattr(parquet, "MAX_CELLS", 100)
+    assert peek(path, b"PAR1") == [{"step": None, "ids": None}]
+
+
+def test_pages_that_decompress_to_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"step": [0] * 10_000}), path, compression="zstd", use_dictionary=False)
+    monkeypatch.setattr(parquet, "MAX_BYTES", 50_000)
+    with pytest.raises(InputError, match="bytes, more than the 50,000 that are read"):
+        read_rows(path)
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_one_long_text_in_all_rows_is_refused_before_it_is_written_out(stored: bool, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), pa.array(["x" * 1_000_000]))
+    pq.write_table(pa.table({"step": range(20_000), "text": texts}), path, store_schema=stored)
+    before = pa.total_allocated_bytes()
+    assert len(str(peek(path, b"PAR1")[0]["text"])) == 1_000_000
+    with pytest.raises(InputError, match="20,000,000,000 bytes of texts"):
+        read_rows(path)
+    assert pa.total_allocated_bytes() - before < 100 << 20
+
+
+@pytest.mark.parametrize("dictionaries", [True, False])
+def test_texts_of_several_row_groups_and_in_lists_are_read(dictionaries: bool, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    rows = [{"a.b": f"é{i % 7}", "list": [{"role": "user", "content": f"x{i}"}], "none": None} for i in range(50)]
+    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=20, use_dictionary=dictionaries)
+    assert parquet.read_table(path.read_bytes(), path).to_pylist() == rows
+    assert list(read_rows(path).rows) == rows
 
 
 @pytest.mark.parametrize("data", [b"PAR1", b"PAR1" + b"x" * 100 + b"PAR1", b"no parquet"])

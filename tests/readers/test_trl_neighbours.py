@@ -77,3 +77,8 @@ def test_a_known_version_and_settings_reach_the_run(write: Write, write_state: C
     assert run.facts["reward_std_semantics"] == "batch"
     assert run.facts["beta"] == "0.0"
     assert len(run.inputs) == 3
+
+
+def test_a_version_without_end_takes_no_time_and_is_none(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("trl==1." + "1" * 900_000 + "!\n")
+    assert look_around([tmp_path]).trl_version is None

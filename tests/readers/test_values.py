@@ -82,3 +82,9 @@ def test_lone_surrogates_are_written_out() -> None:
 )
 def test_counts_are_whole_numbers_within_limits(value: object, count: int | None) -> None:
     assert to_count(value, 10) == count
+
+
+def test_a_long_row_of_digits_takes_no_time() -> None:
+    for text in ("1" * 300_000 + "x", "1" * 300_000, "1" * 1_990 + "x"):
+        assert to_number(text) is None
+    assert to_number("0." + "0" * 300 + "1") == 1e-301

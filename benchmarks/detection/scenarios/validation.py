@@ -55,5 +55,5 @@ def was_as_good_before(rng: np.random.Generator) -> Course:
     begin, until = rng.uniform(0.15, 0.35), rng.uniform(0.3, 0.5)
     policy = learner(setting, rng, begin, begin + rng.uniform(0.3, 0.4), rise(time_of(setting), until / 2, until))
     end = begin + rng.uniform(0.25, 0.4)
-    checks = checked(setting, begin, end, until, int(rng.integers(100, 600)), int(rng.integers(8, 16)))
+    checks = checked(setting, begin, end, until, int(rng.integers(200, 3000)), int(rng.integers(8, 16)))
     return Course(policy, setting, checks=checks, begins={"earlier_checkpoint_as_good": until})

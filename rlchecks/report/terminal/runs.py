@@ -43,6 +43,9 @@ def diagnosis(console: Console, document: Mapping[str, Any]) -> None:
         if not found:
             paragraph(console, Text("no finding"))
         _remarks(console, run)
+    if not any(document.get(key) for key in ("runs", "refused", "skipped")):
+        console.print()
+        paragraph(console, Text("No run was found there. `rlchecks diagnose FILE` says what it makes of one file."))
     _unused(console, document)
 
 
