@@ -14,7 +14,7 @@ FIND_PYTHON = for python in $(PYTHON) python3.11 python3 python3.12 python3.13; 
     if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi; python=; done; \
     if [ -z "$$python" ]; then echo "Python 3.11 or newer was not found; name it: make PYTHON=/path/to/python3.11" >&2; exit 1; fi
 
-.PHONY: help demo test lint format bench lock clean
+.PHONY: help demo test lint format bench bench-detection lock clean
 
 help:
 	@echo "make demo    gate the example run: its reward doubles, and the held-out evaluation says that it got worse"
@@ -22,6 +22,7 @@ help:
 	@echo "make lint    check style and types"
 	@echo "make format  apply the style"
 	@echo "make bench   run the benchmarks"
+	@echo "make bench-detection   measure how often the findings are right, and write docs/detection.md"
 	@echo "make lock    renew requirements.lock from the ranges in pyproject.toml"
 	@echo "make clean   remove .venv, caches and builds; archive and reports stay"
 
@@ -58,6 +59,11 @@ bench: $(STAMP)
 	@for benchmark in $(sort $(wildcard benchmarks/bench_*.py)); do \
 	    echo "== $$benchmark"; $(BIN)/python "$$benchmark" || exit 1; \
 	done
+
+# The other programs are compared where they can be installed; the tables of docs/detection.md are written anew.
+bench-detection: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[competitors]'
+	$(BIN)/python -m benchmarks.detection --write
 
 lock:
 	@$(FIND_PYTHON); \

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 from benchmarks.detection.runs import Run
 from benchmarks.detection.world import Floats
@@ -106,7 +107,7 @@ class Seen:
         self.rows = sound
         self.fifth = max(1, round(0.2 * sound))
         self.scored = sound - int(log.null["reward"][:sound].sum()) if "reward" in log.null else sound
-        self.width = _width(run)
+        self.low, self.width, self.inferred = _scale(run)
         self.noise = log.noise.get("reward", 0.0) / self.width
         self.inflation = (1 + setting.row_rho) / (1 - setting.row_rho)
         rewards = self.course["reward"]
@@ -142,18 +143,19 @@ class Seen:
         return float(self.noise * np.sqrt(12 / max(rows, 2) * self.inflation))
 
 
-def _width(run: Run) -> float:
-    """Width of the reward's range: declared, or the one that the logged rewards let one infer."""
+def _scale(run: Run) -> tuple[float, float, bool]:
+    """Lower end and width of the reward's range, declared or as the logged rewards suggest it, and whether inferred."""
     reward = run.log.columns["reward"]
     finite = reward[np.isfinite(reward)]
     if run.setting.declared or not len(finite):
-        return run.setting.high - run.setting.low
+        return run.setting.low, run.setting.high - run.setting.low, False
     if finite.min() >= 0 and finite.max() <= 1:
-        return 1.0
+        return 0.0, 1.0, False
     spread = run.log.columns.get("reward_std")
     high = reward >= np.quantile(finite, 0.8)
     top = finite.max() + (float(np.nanmean(spread[high])) if spread is not None else 0.0)
-    return float(max(top, 0) - min(finite.min(), 0))
+    low = float(min(finite.min(), 0))
+    return low, float(max(top, 0)) - low, True
 
 
 def _line(values: Floats) -> float:
@@ -341,13 +343,15 @@ def _validation(seen: Seen, truth: Truth) -> None:
     place = checks.step / seen.setting.steps
     stopped = float(place[np.argmax(checks.course >= checks.course[-1])])
     if gain >= RISE and stopped <= 0.6 and len(checks.score) >= 6:
-        truth.must["earlier_checkpoint_as_good"] = Effect(
-            RISE, SCORE * _last_quarter(place, stopped, checks.error / seen.width)
-        )
+        least = SCORE * _last_quarter(place, stopped, checks.error / seen.width)
+        truth.must["earlier_checkpoint_as_good"] = Effect(RISE, least)
     if seen.gain >= SLIGHT and gain < 0.4 * seen.gain and start < 0.95:
         truth.may.add("validation_flat")
-        if gain < SLIGHT / 2 and seen.gain >= RISE and len(checks.score) >= 6:
-            shown = Effect(0.25 * seen.gain, ONE_SIDED * error)
+        # Where the scale is inferred, checks above the training rewards may have no room to rise.
+        room = (checks.course[0] - seen.low) / seen.width <= 0.55 if seen.inferred else start <= 0.9
+        if gain < SLIGHT / 2 and seen.gain >= RISE and len(checks.score) >= 6 and room:
+            # Half of the training gain must be excluded by a limit from few checks, whose noise is estimated.
+            shown = Effect(0.5 * seen.gain, (stdtrit(len(checks.score) - 2, 0.975) + ONE_SIDED) * error)
             truth.must["validation_flat"] = Effect(seen.gain, seen.least_gain) if shown.shown else shown
 
 

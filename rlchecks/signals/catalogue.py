@@ -36,7 +36,7 @@ _SIGNALS = (
     Signal("planned_steps", "steps", "steps the run was configured for", "integer"),
     Signal("completed_fraction", "fraction", "last step of the whole run over planned steps"),
     Signal("repeated_steps", "rows", "logged rows that repeated an earlier step", "integer"),
-    Signal("missing_reward_fraction", "fraction", "share of training rows without a finite reward"),
+    Signal("missing_reward_fraction", "fraction", "share of the rows with a generation that have no finite reward"),
     Signal("unreadable_metrics", "metrics", "metrics whose logged values are out of their range", "integer"),
     # Reward.
     Signal("scale_low", "reward", "declared; else 0 if all in 0..1; else min(lowest, 0); few penalties: lowest - std"),
