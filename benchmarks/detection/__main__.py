@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from benchmarks.detection import competitors, report
-from benchmarks.detection.measure import Measured, look_at_real_runs, simulate
+from benchmarks.detection.measure import DATA, Measured, look_at_real_runs, simulate
 
 REFERENCE = 2026
 OTHERS = (101, 102, 103)
@@ -52,6 +52,9 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the tables into the docs")
     arguments = parser.parse_args()
     if arguments.write:
+        # Half a page would look like a whole one.
+        if len(competitors.installed()) < len(competitors.VERSIONS) or not DATA.is_dir():
+            parser.error(f"--write needs the labelled runs ({DATA}) and the other programs. {report.NO_OTHERS}")
         arguments.seed, arguments.runs, arguments.asked = [REFERENCE, *OTHERS], RUNS, ASKED
     several = []
     for number in arguments.seed or [REFERENCE]:
