@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from rlchecks.run import rows_of
 
 FEWEST = 5
 """Steps that must agree, and different rewards among them: chance does not bring that about."""
@@ -44,7 +45,7 @@ class Twin(NamedTuple):
 
 def rewards_of(steps: pa.Table) -> NDArray[np.float64]:
     """Return the logged rewards of a run's training rows, in their order."""
-    rows = steps.filter(pc.equal(steps["split"], "train"))
+    rows = rows_of(steps, "train")
     return np.asarray(rows["reward"].drop_null().to_numpy(), dtype=np.float64)
 
 

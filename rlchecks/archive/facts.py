@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from rlchecks.archive.tables import Encoded
 from rlchecks.errors import ArchiveError
 from rlchecks.metrics import METRICS
-from rlchecks.run import InputFile, RunLog
+from rlchecks.run import InputFile, RunLog, rows_of
 
 Row = dict[str, Any]
 
@@ -35,7 +35,7 @@ def facts_row(run: RunLog) -> Row:
 
     ``first_step``, ``last_step`` and ``n_steps`` (different steps) count the training rows.
     """
-    train = pc.unique(run.steps.filter(pc.equal(run.steps["split"], "train"))["step"])
+    train = pc.unique(run.training_steps["step"])
     bounds = pc.min_max(train).as_py()
     return {
         "run_id": run.run_id,
@@ -130,7 +130,7 @@ def _another_run(run_id: str, step: int, name: str) -> ArchiveError:
 
 def _check_later_rows(old_steps: pa.Table, new: RunLog) -> None:
     """Refuse a log whose training rows depart from the archived ones otherwise than a resumed run's do."""
-    old, given = (steps.filter(pc.equal(steps["split"], "train")) for steps in (old_steps, new.steps))
+    old, given = (rows_of(steps, "train") for steps in (old_steps, new.steps))
     steps, at, at_given = np.intersect1d(old["step"].to_numpy(), given["step"].to_numpy(), return_indices=True)
     firsts = []
     for name in _TOLD_APART_BY:
@@ -157,14 +157,14 @@ def _same_first_row(old: pa.Table, new: pa.Table) -> bool:
 
 def _first_rows(steps: pa.Table, split: str, count: int) -> list[dict[str, float]]:
     """The numbers of the first rows of a split, in the order of their steps."""
-    rows = steps.filter(pc.equal(steps["split"], split))
+    rows = rows_of(steps, split)
     first = rows.take(pc.sort_indices(rows, [("step", "ascending")]).slice(0, count)).to_pylist()
     logged = [{name: row[name] for name in ("step", "epoch", *METRICS)} | dict(row["extra"] or ()) for row in first]
     return [{name: value for name, value in row.items() if value is not None} for row in logged]
 
 
 def _last_step(steps: pa.Table, split: str) -> int | None:
-    last: int | None = pc.max(steps.filter(pc.equal(steps["split"], split))["step"]).as_py()
+    last: int | None = pc.max(rows_of(steps, split)["step"]).as_py()
     return last
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rlchecks.grading.effects import Effect, Floats, Integers, Undefined, within
+from rlchecks.grading.effects import Floats, Integers, Undefined, within
 from rlchecks.grading.features import FEATURES, Feature
 
 CONFIDENCE = 0.95
@@ -105,11 +105,11 @@ def what_it_pays(completions: pa.Table) -> tuple[Payment, ...]:
     if answers.cut is not None:
         columns[_CUT.name] = answers.cut
         features.append(_CUT)
-    found: list[tuple[Payment, Effect | None, Feature]] = []
-    for function, score in sorted(answers.scores.items()):
-        scored = np.isfinite(score)
-        for feature in features:
-            found.append(_estimate(function, feature, score, columns, answers, scored))
+    found = [
+        (_estimate(function, feature, score, columns, answers), feature)
+        for function, score in sorted(answers.scores.items())
+        for feature in features
+    ]
     return _adjusted(found, columns, answers)
 
 
@@ -121,39 +121,38 @@ def _fitting(feature: Feature, values: Floats) -> Feature:
 
 
 def _estimate(
-    function: str, feature: Feature, score: Floats, columns: Mapping[str, Floats], answers: _Answers, scored: np.ndarray
-) -> tuple[Payment, Effect | None, Feature]:
-    known = scored & np.isfinite(columns[feature.name])
+    function: str, feature: Feature, score: Floats, columns: Mapping[str, Floats], answers: _Answers
+) -> Payment:
+    known = np.isfinite(score) & np.isfinite(columns[feature.name])
     length = None if feature.name == "length" else columns["length"][known]
     try:
         effect = within(
             score[known], columns[feature.name][known], answers.group[known], answers.cluster[known], length
         )
     except Undefined as reason:
-        return Payment(function, feature.name, feature.unit, reason=str(reason)), None, feature
+        return Payment(function, feature.name, feature.unit, reason=str(reason))
     from scipy.special import stdtr, stdtrit
 
     reach = float(stdtrit(effect.df, (1 + CONFIDENCE) / 2)) * effect.error
     p = float(2 * stdtr(effect.df, -abs(effect.slope / effect.error))) if effect.error > 0 else float(effect.slope == 0)
     low, middle, high = (feature.step * value for value in (effect.slope - reach, effect.slope, effect.slope + reach))
-    payment = Payment(function, feature.name, feature.unit, middle, low, high, p, effect.clusters)
-    return payment, effect, feature
+    return Payment(function, feature.name, feature.unit, middle, low, high, p, effect.clusters)
 
 
 def _adjusted(
-    found: Sequence[tuple[Payment, Effect | None, Feature]], columns: Mapping[str, Floats], answers: _Answers
+    found: Sequence[tuple[Payment, Feature]], columns: Mapping[str, Floats], answers: _Answers
 ) -> tuple[Payment, ...]:
     tested = sorted((one for one in found if one[0].p is not None), key=lambda one: one[0].p or 0.0)
     payments: list[Payment] = []
     largest = 0.0
-    for place, (payment, _, feature) in enumerate(tested):
+    for place, (payment, feature) in enumerate(tested):
         largest = max(largest, min(1.0, (payment.p or 0.0) * (len(tested) - place)))
         adjusted = replace(payment, p=largest)
         if adjusted.clear and adjusted.amount:
             score = answers.scores[payment.function]
             adjusted = replace(adjusted, example=_example(score, columns[feature.name], adjusted.amount, answers))
         payments.append(adjusted)
-    payments += [payment for payment, _, _ in found if payment.p is None]
+    payments += [payment for payment, _ in found if payment.p is None]
     return tuple(payments)
 
 

@@ -38,8 +38,8 @@ class Answer(NamedTuple):
     extra: Mapping[str, object]
 
 
-def spaced(files: Sequence[tuple[int, Path]], most: int = MAX_BYTES) -> set[int]:
-    """Choose evenly spaced steps whose files are together of at most about ``most`` bytes.
+def evenly(files: Sequence[tuple[int, Path]], most: int = MAX_BYTES) -> list[tuple[int, Path]]:
+    """Choose evenly spaced files that are together of at most about ``most`` bytes.
 
     Args:
         files: step and file, in order.
@@ -53,7 +53,12 @@ def spaced(files: Sequence[tuple[int, Path]], most: int = MAX_BYTES) -> set[int]
             sizes.append(0)
     stride = max(1, -(-sum(sizes) // most))
     # Counted from the end: the last answers matter most.
-    return {step for step, _ in files[::-1][::stride]}
+    return list(files[::-1][::stride][::-1])
+
+
+def spaced(files: Sequence[tuple[int, Path]], most: int = MAX_BYTES) -> set[int]:
+    """Choose the steps of :func:`evenly` spaced files."""
+    return {step for step, _ in evenly(files, most)}
 
 
 def to_table(run_id: str, split: Sequence[str], answers: Sequence[Answer]) -> pa.Table:

@@ -22,6 +22,9 @@ MAX_ITEMS = 20_000_000
 HEAD_BYTES = 1 << 16
 """How much of a file is looked at to tell what it is."""
 
+SIDE_BYTES = 1 << 20
+"""Largest text beside a log that is read, in bytes: a model card or a list of packages is far smaller."""
+
 
 class Contents(NamedTuple):
     """The bytes of a file and the record of having read them."""
@@ -70,6 +73,35 @@ def read_head(path: Path) -> bytes:
         InputError: it is missing, unreadable or no regular file.
     """
     return _read(path, min(regular_size(path), HEAD_BYTES))
+
+
+def side_text(path: Path, inputs: list[InputFile], limit: int = SIDE_BYTES) -> str:
+    """Read a small text that may stand beside a log, such as a model card; nothing if it cannot be read.
+
+    Args:
+        path: the file.
+        inputs: gets the record of the reading.
+        limit: largest size in bytes.
+    """
+    try:
+        contents = read_bytes(path, limit)
+    except InputError:
+        return ""
+    inputs.append(contents.source)
+    return contents.data.decode("utf-8", "replace")
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """Return size and time of change of a file, which tell whether what was read of it still holds.
+
+    Raises:
+        InputError: it cannot be looked at.
+    """
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return status.st_size, status.st_mtime_ns
 
 
 class Objects:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from rlchecks.errors import InputError
-from rlchecks.readers.files import read_bytes, unreadable
+from rlchecks.readers.files import side_text, unreadable
 from rlchecks.readers.mlflow_lines import Series, read_series
 from rlchecks.readers.mlflow_meta import parse_meta
 from rlchecks.readers.mlflow_run import DELETED, NAME_TAG, SOURCE_TAG, TrackedRun, deleted, without_system
@@ -131,14 +131,7 @@ def _texts(directory: Path, names: Sequence[str], inputs: list[InputFile]) -> di
 
 
 def _text(path: Path, inputs: list[InputFile]) -> str:
-    if path.is_symlink() or not path.is_file():
-        return ""
-    try:
-        contents = read_bytes(path, _SMALL)
-    except InputError:
-        return ""
-    inputs.append(contents.source)
-    return contents.data.decode("utf-8", "replace").strip()
+    return "" if path.is_symlink() else side_text(path, inputs, _SMALL).strip()
 
 
 def _entries(directory: Path) -> list[os.DirEntry[str]]:

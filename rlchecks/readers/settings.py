@@ -9,7 +9,7 @@ from rlchecks.readers.steps import MAX_STEP
 from rlchecks.readers.text import clean
 from rlchecks.readers.values import to_count, to_text
 
-_NAMES = (
+ALGORITHM = (
     "beta",
     "num_generations",
     "max_completion_length",
@@ -17,6 +17,14 @@ _NAMES = (
     "loss_type",
     "num_iterations",
     "temperature",
+)
+"""The settings of the algorithm, by the names of TRL's training arguments."""
+
+SINCE_0_27 = "multi_objective_aggregation"
+"""A setting that TRL has since 0.27. Source: huggingface/trl trl/trainer/grpo_config.py at v0.26.2 and v0.27.0."""
+
+_NAMES = (
+    *ALGORITHM,
     "logging_steps",
     "eval_steps",
     "save_steps",

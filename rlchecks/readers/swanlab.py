@@ -6,11 +6,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rlchecks.errors import InputError, NotARunError
+from rlchecks.errors import NotARunError
 from rlchecks.readers.aliases import Framework
 from rlchecks.readers.assemble import Logged, assemble, keys_of
 from rlchecks.readers.leveldb import RecordLog
 from rlchecks.readers.registry import ReadOptions
+from rlchecks.readers.several import read_all
 from rlchecks.readers.source import choose
 from rlchecks.readers.steps import Row
 from rlchecks.readers.swanlab_board import DATABASE, read_board
@@ -121,19 +122,5 @@ def _run(path: Path, part: str | None) -> SwanRun:
 
 
 def _read_logs(run: SwanRun) -> tuple[list[SwanLog], list[str]]:
-    logs: list[SwanLog] = []
-    warnings: list[str] = []
-    failure: InputError | None = None
-    for file in run.logs:
-        label = f"{clean(file.name)}: " if len(run.logs) > 1 else ""
-        try:
-            log = read_board(run.database, file) if run.database else read_log(file)
-        except InputError as error:
-            failure = failure or error
-            warnings.append(f"{label}passed over: {error.problem}")
-            continue
-        logs.append(log)
-        warnings += [label + warning for warning in log.warnings]
-    if failure is not None and not logs:
-        raise failure
-    return logs, warnings
+    database = run.database
+    return read_all(run.logs, read_log if database is None else lambda log: read_board(database, log))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rlchecks.errors import InputError
-from rlchecks.readers.files import read_bytes
+from rlchecks.readers.files import side_text
 from rlchecks.readers.settings import NAMES, Settings, settings
 from rlchecks.readers.swanlab_board import DATABASE, LOGS
 from rlchecks.readers.text import clean, place
@@ -23,7 +23,6 @@ DIRECTORY = re.compile(r"run-\d{8}_\d{6}-(.+)")
 
 _LOG = re.compile(r"run-.+\.swanlab|backup\.swanlab")
 # Settings and a list of what the machine is are far smaller.
-_LARGEST = 1 << 20
 _VALUE = re.compile(r" +value: +(.+)")
 
 
@@ -80,9 +79,9 @@ def swanlab_runs(path: Path) -> list[SwanRun]:
 def look_beside(directory: Path) -> Around:
     """Read the settings and the version of SwanLab from ``files`` in a run's directory, if they are there."""
     inputs: list[InputFile] = []
-    config: dict[str, object] = dict(_config(_read(directory / "files" / "config.yaml", inputs)))
+    config: dict[str, object] = dict(_config(side_text(directory / "files" / "config.yaml", inputs)))
     try:
-        metadata = json.loads(_read(directory / "files" / "swanlab-metadata.json", inputs) or "{}")
+        metadata = json.loads(side_text(directory / "files" / "swanlab-metadata.json", inputs) or "{}")
     except (ValueError, RecursionError):
         metadata = {}
     section = metadata.get("swanlab") if isinstance(metadata, dict) else None
@@ -101,15 +100,6 @@ def _config(text: str) -> dict[str, str]:
         elif name in NAMES and (value := _VALUE.fullmatch(line.rstrip())):
             found.setdefault(name, value[1].strip("'\""))
     return {name: value for name, value in found.items() if value not in ("null", "~")}
-
-
-def _read(path: Path, inputs: list[InputFile]) -> str:
-    try:
-        contents = read_bytes(path, _LARGEST)
-    except InputError:
-        return ""
-    inputs.append(contents.source)
-    return contents.data.decode("utf-8", "replace")
 
 
 def _run_directories(path: Path) -> list[Path]:

@@ -14,8 +14,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow.compute as pc
-
 from rlchecks.errors import InputError
 from rlchecks.readers.aliases import framework
 from rlchecks.readers.assemble import Logged, assemble, keys_of
@@ -28,7 +26,7 @@ from rlchecks.readers.steps import Row
 from rlchecks.readers.swift_answers import FILE, read_answers
 from rlchecks.readers.table_files import peek
 from rlchecks.readers.trl_neighbours import look_around
-from rlchecks.run import RunLog
+from rlchecks.run import RunLog, rows_of
 
 LOG = "logging.jsonl"
 """Name of the log in an output directory."""
@@ -143,10 +141,7 @@ def _row(line: Row) -> tuple[Row, int | None]:
 
 
 def _with_answers(run: RunLog, path: Path) -> RunLog:
-    steps = {
-        split: set(run.steps.filter(pc.equal(run.steps["split"], split))["step"].to_pylist())
-        for split in ("train", "eval")
-    }
+    steps = {split: set(rows_of(run.steps, split)["step"].to_pylist()) for split in ("train", "eval")}
     try:
         answers = read_answers(path, run.run_id, run.graders, steps["train"], steps["eval"])
     except InputError as error:

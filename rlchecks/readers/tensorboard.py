@@ -13,7 +13,7 @@ from rlchecks.readers.assemble import Logged, assemble
 from rlchecks.readers.files import read_head
 from rlchecks.readers.identity import run_name
 from rlchecks.readers.registry import ReadOptions, may_read, reader_of, readers
-from rlchecks.readers.settings import settings
+from rlchecks.readers.settings import SINCE_0_27, settings
 from rlchecks.readers.source import choose
 from rlchecks.readers.tensorboard_records import is_event_file
 from rlchecks.readers.tensorboard_rows import to_rows
@@ -35,8 +35,6 @@ from rlchecks.readers.trl_rules import apply
 from rlchecks.run import RunLog
 
 _ARGUMENTS, _MODEL, _VERSION = "args/text_summary", "model_config/text_summary", "transformers_version"
-# A setting that TRL has since 0.27; source: trl/trainer/grpo_config.py of huggingface/trl at v0.26.2 and v0.27.0.
-_SINCE_0_27 = "multi_objective_aggregation"
 _NOTHING = "event files without scalars"
 
 
@@ -124,7 +122,7 @@ class TensorBoardReader:
             warnings=(*warnings, *(warning for start in starts for warning in start.warnings), *left_out),
         )
         # What is asked for is whether the version is that of the files of completions, or the one before, at least.
-        return apply(assemble(logged, options), frozenset(rows.keys), logs_completions=_SINCE_0_27 in config)
+        return apply(assemble(logged, options), frozenset(rows.keys), logs_completions=SINCE_0_27 in config)
 
 
 def _choose(path: Path, part: str | None, read: Read) -> tuple[TensorBoardRun, str, tuple[str, ...]]:

@@ -21,7 +21,8 @@ import numpy as np
 from rlchecks.errors import InputError, NotARunError
 from rlchecks.readers.aliases import recognise
 from rlchecks.readers.attempts import Attempt, interval_of, join
-from rlchecks.readers.files import read_head, unreadable
+from rlchecks.readers.files import read_head, stamp
+from rlchecks.readers.several import read_all
 from rlchecks.readers.steps import MAX_STEP
 from rlchecks.readers.tensorboard_scalars import EventFile, read_scalars
 from rlchecks.readers.text import clean, place
@@ -118,22 +119,7 @@ def read_place(path: Path) -> Start:
         InputError: none of them can be read.
     """
     paths = event_files(path) if path.is_dir() else [path]
-    files: list[EventFile] = []
-    warnings: list[str] = []
-    failure: InputError | None = None
-    for one in paths:
-        label = f"{clean(one.name)}: " if len(paths) > 1 else ""
-        try:
-            file = read_scalars(one, TEXTS)
-        except InputError as error:
-            # A process that was killed at once leaves an empty file.
-            failure = failure or error
-            warnings.append(f"{label}passed over: {error.problem}")
-            continue
-        files.append(file)
-        warnings += [label + warning for warning in file.warnings]
-    if failure is not None and not files:
-        raise failure
+    files, warnings = read_all(paths, lambda one: read_scalars(one, TEXTS))
     files.sort(key=lambda file: (min(_begun(file.path)[0], file.begun or math.inf) // 1, file.begun))
     return Start(tuple(files), tuple(warnings))
 
@@ -166,7 +152,7 @@ def glance(where: Path, read: Read) -> Glance:
     Raises:
         InputError: the directory cannot be listed.
     """
-    stamps = tuple(map(_stamp, event_files(where) if where.is_dir() else [where]))
+    stamps = tuple((path, *stamp(path)) for path in (event_files(where) if where.is_dir() else [where]))
     if stamps not in _glances:
         if len(_glances) >= _MOST_REMEMBERED:
             _glances.clear()
@@ -196,14 +182,6 @@ def attempt_of(files: Sequence[EventFile]) -> Attempt | None:
 def _begun(path: Path) -> tuple[float, str]:
     found = _BEGUN.match(path.name)
     return (int(found[1]) if found else math.inf), path.name
-
-
-def _stamp(path: Path) -> tuple[Path, int, int]:
-    try:
-        status = os.stat(path)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    return path, status.st_size, status.st_mtime_ns
 
 
 def _entries(directory: Path) -> list[Path]:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from rlchecks.errors import InputError
+from rlchecks.readers.answers import MAX_BYTES, evenly
 from rlchecks.readers.files import read_bytes
 from rlchecks.readers.maps import Series, number_map, text_map
 from rlchecks.readers.parquet import read_table
@@ -25,7 +26,7 @@ from rlchecks.readers.values import to_count, to_numbers, to_text
 from rlchecks.run import InputFile
 from rlchecks.schema import COMPLETIONS
 
-MAX_TOTAL_BYTES = 64 << 20
+MAX_TOTAL_BYTES = MAX_BYTES
 """Most bytes of completions files that are read for one run; of more, evenly spaced files are taken."""
 
 _MAX_CELLS = 2_000_000
@@ -61,7 +62,7 @@ def read_completions(
         graders: names of the reward functions; if none are known, all other numbers are taken for scores.
         eval_steps: steps with an evaluation.
     """
-    chosen = _spaced(files)
+    chosen = evenly(files, MAX_TOTAL_BYTES)
     warnings = []
     if len(chosen) < len(files):
         limit = f"at most {MAX_TOTAL_BYTES >> 20} MiB"
@@ -83,18 +84,6 @@ def read_completions(
         warnings.append(f"{number} left out: {failures[0]}")
     table = pa.concat_tables(tables).combine_chunks() if tables else COMPLETIONS.empty_table()
     return Completions(table, tuple(inputs), tuple(warnings))
-
-
-def _spaced(files: Sequence[tuple[int, Path]]) -> list[tuple[int, Path]]:
-    sizes = []
-    for _, path in files:
-        try:
-            sizes.append(path.stat().st_size)
-        except OSError:
-            sizes.append(0)
-    stride = max(1, -(-sum(sizes) // MAX_TOTAL_BYTES))
-    # Counted from the end: the last answers matter most.
-    return list(files[::-1][::stride][::-1])
 
 
 def _to_schema(

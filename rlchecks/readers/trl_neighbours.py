@@ -8,23 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rlchecks.errors import InputError
-from rlchecks.readers.files import read_bytes
+from rlchecks.readers.files import side_text
+from rlchecks.readers.settings import ALGORITHM
 from rlchecks.readers.text import clean
 from rlchecks.readers.values import to_text
 from rlchecks.run import InputFile
 
-# A model card or a list of packages is far smaller.
-_LARGEST = 1 << 20
-_SETTINGS = (
-    "beta",
-    "num_generations",
-    "max_completion_length",
-    "scale_rewards",
-    "loss_type",
-    "num_iterations",
-    "temperature",
-)
 _TEXTS = ("README.md", "requirements.txt")
 _DOCUMENTS = ("training_args.json", "args.json", "config.json")
 # The model card that TRL writes ends with the versions; a frozen list of packages pins them.
@@ -59,28 +48,17 @@ def look_around(places: Sequence[Path]) -> Neighbours:
     packages = sorted(directory.glob("wandb/*/files/requirements.txt"))[-1:]
     texts = [place / name for place in places for name in _TEXTS]
     for path in [*texts, *packages]:
-        text = _read(path, inputs)
+        text = side_text(path, inputs)
         version = version or _first(_TRL, text)
         _note(facts, "transformers_version", _first(_TRANSFORMERS, text))
         _note(facts, "trainer", _first(_TRAINER, text))
     for path in [place / name for place in places for name in _DOCUMENTS]:
-        document = _as_object(_read(path, inputs))
+        document = _as_object(side_text(path, inputs))
         _note(facts, "transformers_version", document.get("transformers_version"))
         if path.name != "config.json":
-            for key in _SETTINGS:
+            for key in ALGORITHM:
                 _note(facts, key, document.get(key))
     return Neighbours(version, facts, tuple(inputs))
-
-
-def _read(path: Path, inputs: list[InputFile]) -> str:
-    if not path.is_file():
-        return ""
-    try:
-        contents = read_bytes(path, _LARGEST)
-    except InputError:
-        return ""
-    inputs.append(contents.source)
-    return contents.data.decode("utf-8", "replace")
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str | None:

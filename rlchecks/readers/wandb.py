@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from rlchecks.errors import InputError, NotARunError
+from rlchecks.errors import NotARunError
 from rlchecks.readers.assemble import Logged, assemble, keys_of
 from rlchecks.readers.registry import ReadOptions
-from rlchecks.readers.settings import settings
+from rlchecks.readers.settings import SINCE_0_27, settings
+from rlchecks.readers.several import read_all
 from rlchecks.readers.source import choose
 from rlchecks.readers.text import clean, place
 from rlchecks.readers.trl_neighbours import look_around
 from rlchecks.readers.trl_rules import apply
-from rlchecks.readers.wandb_records import FORMAT, SINCE_0_27, WandbLog, read_log
+from rlchecks.readers.wandb_records import FORMAT, WandbLog, read_log
 from rlchecks.readers.wandb_rows import framework_of, unite
 from rlchecks.readers.wandb_runs import DIRECTORY, SUFFIX, WandbRun, beginning, id_of, log_files, wandb_runs
 from rlchecks.run import RunLog
@@ -68,7 +69,7 @@ class WandbReader:
     def read(self, path: Path, options: ReadOptions) -> RunLog:
         """See :class:`rlchecks.readers.registry.Reader`."""
         run = _run(path, options.part)
-        logs, warnings = _read_logs(run.files)
+        logs, warnings = read_all(run.files, read_log)
         config = {key: value for log in logs for key, value in log.config.items()}
         told = settings(config)
         keys = frozenset(key for log in logs for key in keys_of(log.rows))
@@ -98,26 +99,6 @@ def _run(path: Path, part: str | None) -> WandbRun:
     runs = _runs(path)
     names = [run.part for run in runs]
     return runs[names.index(choose(path, names, part))]
-
-
-def _read_logs(files: Sequence[Path]) -> tuple[list[WandbLog], list[str]]:
-    logs: list[WandbLog] = []
-    warnings: list[str] = []
-    failure: InputError | None = None
-    for file in files:
-        label = f"{clean(file.name)}: " if len(files) > 1 else ""
-        try:
-            log = read_log(file)
-        except InputError as error:
-            # A process that was killed at once leaves an empty file.
-            failure = failure or error
-            warnings.append(f"{label}passed over: {error.problem}")
-            continue
-        logs.append(log)
-        warnings += [label + warning for warning in log.warnings]
-    if failure is not None and not logs:
-        raise failure
-    return logs, warnings
 
 
 def _facts(logs: Sequence[WandbLog], run: WandbRun) -> dict[str, str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from rlchecks.readers.leveldb import Format, RecordLog
 from rlchecks.readers.protobuf import WireError, double, fields, message, signed
 from rlchecks.readers.rows import Rows
-from rlchecks.readers.settings import NAMES
+from rlchecks.readers.settings import NAMES, SINCE_0_27
 from rlchecks.readers.steps import Row
 from rlchecks.readers.text import counted, listing
 from rlchecks.readers.wandb_history import History, split_item
@@ -26,9 +26,6 @@ FORMAT = Format("Weights & Biases", b":W&B", 0xBEE1, (0,))
 
 KIN = ("output_dir", "_name_or_path", "seed", "logging_steps", "num_generations")
 """Settings that a run has in common with its continuation."""
-
-SINCE_0_27 = "multi_objective_aggregation"
-"""A setting that TRL has since 0.27. Source: huggingface/trl trl/trainer/grpo_config.py at v0.26.2 and v0.27.0."""
 
 # The rest of a configuration holds names, paths and secrets.
 _WANTED = frozenset({*NAMES, *KIN, SINCE_0_27})

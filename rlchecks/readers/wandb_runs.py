@@ -18,7 +18,7 @@ from rlchecks.errors import InputError
 from rlchecks.readers.aliases import recognise
 from rlchecks.readers.assemble import keys_of
 from rlchecks.readers.attempts import Attempt, interval_of, join
-from rlchecks.readers.files import unreadable
+from rlchecks.readers.files import stamp
 from rlchecks.readers.steps import MAX_STEP, Row
 from rlchecks.readers.text import clean, place
 from rlchecks.readers.values import to_count
@@ -114,7 +114,7 @@ def beginning(file: Path) -> Beginning:
     Raises:
         InputError: the log cannot be read.
     """
-    return _beginning(file, *_stamp(file))
+    return _beginning(file, *stamp(file))
 
 
 def id_of(file: Path) -> str:
@@ -135,7 +135,7 @@ def _join(ids: list[str], steps: list[int | None], by_id: Mapping[str, list[Path
     if len(ids) == 1 or len(known) < len(ids) or max(known) == min(known):
         # Nothing begins where something else may have ended.
         return [[one] for one in ids]
-    attempts = [_attempt(tuple(by_id[one]), tuple(map(_stamp, by_id[one]))) for one in ids]
+    attempts = [_attempt(tuple(by_id[one]), tuple(map(stamp, by_id[one]))) for one in ids]
     return [[ids[position] for position in group] for group in join(attempts)]
 
 
@@ -174,14 +174,6 @@ def _attempt(files: tuple[Path, ...], stamps: tuple[tuple[int, int], ...]) -> At
         # Calls are counted from 0 in each log, so they tell nothing.
         return Attempt(0, 0, keys)
     return Attempt(min(steps), max(steps), keys, interval_of(steps))
-
-
-def _stamp(file: Path) -> tuple[int, int]:
-    try:
-        status = os.stat(file)
-    except OSError as error:
-        raise unreadable(file, error) from error
-    return status.st_size, status.st_mtime_ns
 
 
 def _logs_in(directory: Path) -> list[Path]:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rlchecks.metrics import REWARD_FUNCTION
-from rlchecks.run import RunLog
+from rlchecks.run import RunLog, rows_of
 
 Numbers = NDArray[np.float64]
 
@@ -146,7 +146,7 @@ def segments(steps: Numbers) -> list[slice]:
 
 
 def _rows(run: RunLog, split: str) -> pa.Table:
-    return run.steps.filter(pc.equal(run.steps["split"], split))
+    return rows_of(run.steps, split)
 
 
 def _series(rows: pa.Table, name: str) -> Series:

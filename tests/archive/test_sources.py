@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,10 +43,10 @@ def test_a_writer_that_dies_leaves_the_old_or_the_new(store: Store, monkeypatch:
     for name in ("put", "flush", "move"):
         original = getattr(Writer, name)
 
-        def dying(self: Writer, *arguments: object, name: str = name, original: object = original) -> None:
+        def dying(self: Writer, *arguments: Any, name: str = name, original: Callable[..., None] = original) -> None:
             if name == "put":
                 path, data = arguments
-                original(self, path, data.slice(0, data.size // 2))  # type: ignore
+                original(self, path, data.slice(0, data.size // 2))
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
