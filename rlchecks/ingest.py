@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -17,7 +18,7 @@ from rlchecks import remembered
 from rlchecks.archive import Archive
 from rlchecks.archive.sources import content_of
 from rlchecks.archive.store import Store
-from rlchecks.errors import InputError, NotARunError, RlchecksError, UsageError
+from rlchecks.errors import InputError, NotARunError, OlderCopyError, RlchecksError, UsageError
 from rlchecks.locate import Sources, find
 from rlchecks.metrics import METRICS
 from rlchecks.plain import plain
@@ -105,7 +106,10 @@ def _known(request: IngestRequest, found: Sources, memories: Sequence[Memory]) -
 
 
 def _one_source_a_run(request: IngestRequest, readings: Mapping[str, Reading], runner: Runner) -> dict[str, Reading]:
-    """Refuse all but one of the sources that gave one id: the log that goes furthest stays, of equal ones the first."""
+    """Take one of the sources that gave one id: the log that goes furthest, of equal ones the first.
+
+    The others are refused, but those that are earlier states of it, such as the log of an attempt that was killed.
+    """
     settled = dict(readings)
     by_id: dict[str, list[str]] = {}
     for source, reading in readings.items():
@@ -122,6 +126,13 @@ def _one_source_a_run(request: IngestRequest, readings: Mapping[str, Reading], r
             # Another one with the same rows was written after it.
             shard = ReadShard((kept,), request.archive, request.run_id, request.columns)
             (settled[kept],) = runner.call(ingest_shard, shard)
+        for source in others:
+            # The archive, which has the longer log by now, tells what a shorter one is.
+            if (readings[source].entry["last_step"] or 0) < (readings[kept].entry["last_step"] or 0):
+                (told,) = runner.call(
+                    ingest_shard, ReadShard((source,), request.archive, request.run_id, request.columns)
+                )
+                settled[source] = told if told.older else settled[source]
     return settled
 
 
@@ -143,7 +154,7 @@ def _document(
     for entry, reading in zip(entries, readings.values(), strict=True):
         if "reason" in entry:
             # As with what the search sees: of a folder's files, those that are no runs do no harm.
-            harmless = reading.no_run and runs and entry["source"] not in found.named
+            harmless = runs and (reading.older or (reading.no_run and entry["source"] not in found.named))
             (skipped if harmless else refused).append(entry)
     return {"version": VERSION, "runs": runs, "refused": refused, "skipped": skipped}
 
@@ -179,7 +190,7 @@ def _ingest(source: str, shard: ReadShard) -> Reading:
         return Reading(_refusal(source, str(error)), no_run=isinstance(error, NotARunError), begun=begun)
     except RlchecksError as error:
         # Not the log's own fault, so it may be another time.
-        return Reading(_refusal(source, str(error)), beside=None)
+        return Reading(_refusal(source, str(error)), beside=None, older=isinstance(error, OlderCopyError))
     except OSError:
         raise
     except Exception as error:
@@ -202,13 +213,7 @@ def summary(run: RunLog) -> dict[str, Any]:
     for name in METRICS:
         values = trained[name].drop_null()
         if len(values):
-            finite = values.filter(pc.is_finite(values))
-            metrics[name] = {
-                "first": plain(values[0].as_py()),
-                "last": plain(values[-1].as_py()),
-                "mean": pc.mean(finite).as_py() if len(finite) else None,
-                "count": len(values),
-            }
+            metrics[name] = _figures(values)
     return {
         "run_id": run.run_id,
         "source": run.source,
@@ -217,6 +222,24 @@ def summary(run: RunLog) -> dict[str, Any]:
         "first_step": pc.min(steps).as_py(),
         "last_step": pc.max(steps).as_py(),
         "metrics": metrics,
+        "validation": _checks(run),
         "unmapped": list(run.unmapped),
         "warnings": list(run.warnings),
+    }
+
+
+def _checks(run: RunLog) -> dict[str, Any] | None:
+    """The rewards of the checks on validation questions; None if there were none."""
+    rows = run.steps.filter(pc.equal(run.steps["split"], "eval")).sort_by("step")
+    values = rows["reward"].drop_null()
+    return _figures(values) if len(values) else None
+
+
+def _figures(values: pa.ChunkedArray) -> dict[str, Any]:
+    finite = values.filter(pc.is_finite(values))
+    return {
+        "first": plain(values[0].as_py()),
+        "last": plain(values[-1].as_py()),
+        "mean": pc.mean(finite).as_py() if len(finite) else None,
+        "count": len(values),
     }

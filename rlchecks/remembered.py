@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from rlchecks.archive import sources
 from rlchecks.archive.store import Store
 from rlchecks.readers.copies import Copy
-from rlchecks.readers.fingerprint import ABSENT, Mark, mark_of, readers_version
+from rlchecks.readers.fingerprint import ABSENT, Mark, mark_of, mark_whole, readers_version
 from rlchecks.readers.looking import Part, Sight
 from rlchecks.readers.search import Searched, Stamps
 from rlchecks.readers.source import Source
@@ -35,6 +35,7 @@ class Reading(NamedTuple):
         sketch: of its rewards; None for a refusal.
         no_run: whether it was refused because it is no run of reinforcement learning.
         begun: when the reading began, in nanoseconds since 1970; of one that is remembered, long after it.
+        older: whether it was refused because the archive has the run up to a later step; never remembered.
     """
 
     entry: dict[str, Any]
@@ -43,6 +44,7 @@ class Reading(NamedTuple):
     sketch: Sketch | None = None
     no_run: bool = False
     begun: int = sys.maxsize
+    older: bool = False
 
 
 _Place = tuple[str, str | None]
@@ -114,7 +116,7 @@ class Memory:
                 ]
                 for group, copies in searched.groups
             ],
-            "readings": [[*self._key(source), stamp, reading[:-1]] for source, (stamp, reading) in settled.items()],
+            "readings": [[*self._key(source), stamp, reading[:5]] for source, (stamp, reading) in settled.items()],
         }
 
     def _place(self, path: Path) -> str:
@@ -169,7 +171,7 @@ def _key_of(request: IngestRequest, path: str) -> str:
 
 
 def _unchanged(stamps: Iterable[tuple[str, str]]) -> bool:
-    return all(mark_of(path).stamp == stamp for path, stamp in stamps)
+    return all(mark_whole(path).stamp == stamp for path, stamp in stamps)
 
 
 def _group(members: Any) -> frozenset[tuple[str, str | None, str]]:
@@ -177,9 +179,9 @@ def _group(members: Any) -> frozenset[tuple[str, str | None, str]]:
 
 
 def _sight(told: Any) -> Sight:
-    reader, parts, reason, kind, beside = told
+    reader, parts, reason, kind, beside, own = told
     marks = tuple((path, Mark(*mark)) for path, mark in beside)
-    return Sight(reader, tuple(Part(*part) for part in parts), reason, kind, marks)
+    return Sight(reader, tuple(Part(*part) for part in parts), reason, kind, marks, None if own is None else tuple(own))
 
 
 def _reading(told: Any) -> Reading:

@@ -76,10 +76,10 @@ def find_twins(
         rewards: returns all rewards of some runs; it is asked only for those whose sketches agree.
 
     Returns:
-        Run id to the first run, in the order of ``sketches``, with the same rewards.
+        Run id to the longest run with the same rewards; of equal ones to the first, in the order of ``sketches``.
     """
-    ids = list(sketches)
-    pairs = [(ids[late], ids[early]) for late, early in _candidates(list(sketches.values()))]
+    ids = sorted(sketches, key=lambda run_id: -sketches[run_id].steps)
+    pairs = [(ids[late], ids[early]) for late, early in _candidates([sketches[run_id] for run_id in ids])]
     pairs = [(late, early) for late, early in pairs if places[late] != places[early]]
     series = rewards(sorted({run_id for pair in pairs for run_id in pair})) if pairs else {}
     twins: dict[str, Twin] = {}

@@ -160,10 +160,13 @@ def test_two_sources_with_one_id_are_one_archived_run(
         write_state(tmp_path / folder / "math", rewards(0, n)).parent for folder, n in (("one", one), ("two", two))
     ]
     document = ask(*paths)
-    (run,), (refused,) = document["runs"], document["refused"]
+    (run,) = document["runs"]
     assert run["source"] == str(paths[kept])
-    reason = f"gave the id of the run from {paths[kept]}; ingest it with --run-id"
-    assert refused == {"source": str(paths[1 - kept]), "reason": reason}
+    # An earlier state of the longer log is no fault; of two that say the same nobody knows which is meant.
+    (other,) = document["refused" if one == two else "skipped"]
+    assert other["source"] == str(paths[1 - kept])
+    assert other["reason"].startswith("gave the id of the run from" if one == two else "The run 'math-")
+    assert len(document["refused"]) + len(document["skipped"]) == 1
     assert Archive(tmp_path / "archive").read_run(run["run_id"]).source == str(paths[kept])
 
 
@@ -352,6 +355,55 @@ def test_what_a_reader_looks_at_beside_a_file_counts(ask: Any, tmp_path: Path, w
     settle(path.parent)
     for expected in (["log_history.json"], []):
         assert read_again(ask(path.parent)) == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "completions/completions_2.parquet",
+        "checkpoint-8/args.json",
+        "checkpoint-8/README.md",
+        "README.md",
+        "wandb/run-1/files/requirements.txt",
+    ],
+)
+def test_what_comes_beside_a_state_that_was_named_is_noticed(
+    name: str, ask: Any, tmp_path: Path, write_state: Any
+) -> None:
+    rows = [{"step": step, "reward": step / 9} for step in range(1, 9)]
+    home = tmp_path / "x"
+    state = write_state(home, rows)
+    write_state(home / "checkpoint-8", rows)
+    (home / "wandb" / "run-1" / "files").mkdir(parents=True)
+    (home / "completions").mkdir()
+    (home / "completions" / "completions_1.parquet").write_bytes(b"torn")
+
+    def ask_twice() -> list[list[str]]:
+        # The times of directories tell nothing.
+        settle(home)
+        for directory in [home, *(one for one in home.rglob("*") if one.is_dir())]:
+            os.utime(directory, (0, 10**9))
+        return [read_again(ask(state)) for _ in range(2)]
+
+    assert ask_twice() == [["trainer_state.json"], []]
+    (home / name).write_text("{}")
+    assert ask_twice() == [["trainer_state.json"], []]
+    (home / name).write_text('{"beta": 0.5}')
+    assert ask_twice() == [["trainer_state.json"], []]
+
+
+def test_a_file_that_is_called_like_a_run_is_told_from_it(ask: Any, tmp_path: Path) -> None:
+    path = several(tmp_path / "runs" / "x.json")
+    settle(path)
+    assert len(ask(path.parent)["runs"]) == 3
+    table(path.with_name("x.json#b"))
+    for _ in range(2):
+        document = ask(path.parent)
+        assert [run["source"] for run in document["runs"]] == [f"{path}#a", f"{path}##b", f"{path}#c"]
+    (run,) = ask(Path(f"{path}##b"))["runs"]
+    assert run["metrics"]["reward"]["first"] == pytest.approx(2.11, abs=0.01)
+    os.rename(f"{path}#b", f"{path}#b.csv")
+    assert len(ask(path.parent)["runs"]) == 4
 
 
 def test_what_lies_beside_and_was_written_just_now_is_not_relied_upon(
@@ -628,3 +680,26 @@ def test_a_fault_in_a_reader_costs_one_log_only(ask: Any, fleet: Path, monkeypat
         assert len(document["runs"]) == 3
         assert "a fault of rlchecks itself" in document["refused"][0]["reason"]
         assert document["refused"][0]["reason"].isprintable()
+
+
+def test_an_earlier_state_of_an_archived_run_is_skipped_beside_others_and_refused_alone(
+    ask: Any, tmp_path: Path, write_state: Any
+) -> None:
+    long, short = (
+        write_state(tmp_path / folder / "math", rewards(0, n)).parent for folder, n in (("a", 60), ("b", 40))
+    )
+    ask(long)
+    other = table(tmp_path / "log.csv")
+    document = ask(short, other)
+    assert not document["refused"]
+    assert "it is an older copy" in document["skipped"][0]["reason"]
+    assert ask(short)["refused"]
+
+
+def test_a_run_of_nothing_but_checks_tells_of_them(ask: Any, tmp_path: Path) -> None:
+    path = tmp_path / "checks.csv"
+    path.write_text(
+        "step,question_id,score\n" + "".join(f"{s},q{q},{(s + q) % 2}\n" for s in (0, 10, 20) for q in (1, 2, 3))
+    )
+    (run,) = ask(path)["runs"]
+    assert (run["framework"], run["steps"], run["validation"]["count"]) == ("timeline", 0, 3)

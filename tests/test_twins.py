@@ -59,6 +59,11 @@ def test_the_first_of_many_is_named() -> None:
     assert twins(a=one, b=one, c=one) == {"b": "a", "c": "a"}
 
 
+def test_the_longest_of_many_is_named() -> None:
+    one = random(3).tolist()
+    assert twins(a=one[:40], b=one, c=one) == {"a": "b", "c": "b"}
+
+
 @pytest.mark.parametrize(
     "rewards",
     [

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rlchecks.archive.tables import Encoded
-from rlchecks.errors import ArchiveError
+from rlchecks.errors import ArchiveError, OlderCopyError
 from rlchecks.metrics import METRICS
 from rlchecks.run import InputFile, RunLog, rows_of
 
@@ -98,7 +98,8 @@ def check_same_run(old: Mapping[str, Any], old_steps: pa.Table, new: RunLog) -> 
         new: the log that is to replace them.
 
     Raises:
-        ArchiveError: if it must not replace them.
+        OlderCopyError: if it ends before the archived log.
+        ArchiveError: if it must not replace them for another reason.
     """
     run_id, advice = new.run_id, "give this one its own id with --run-id"
     if old["framework"] != new.framework:
@@ -115,7 +116,7 @@ def check_same_run(old: Mapping[str, Any], old_steps: pa.Table, new: RunLog) -> 
     for split in _BY_IMPORTANCE:
         archived, given = (_last_step(steps, split) for steps in (old_steps, new.steps))
         if archived is not None and (given is None or given < archived):
-            raise ArchiveError(
+            raise OlderCopyError(
                 f"The run {run_id!r} is archived up to {split} step {archived} and this log ends at {given}; it is an "
                 f"older copy, so ingest the newer log, or {advice}."
             )

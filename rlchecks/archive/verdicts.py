@@ -18,7 +18,15 @@ from rlchecks.schema import VERDICTS
 
 _ID_DIGITS = 16
 _IN_DOCUMENT = ("id", "decision", "candidate", "baseline")
-_IN_COMPARISON = ("heldout_set", "family", "candidate_identity", "answers_identity")
+_IN_COMPARISON = (
+    "heldout_set",
+    "heldout_sketch",
+    "family",
+    "candidate_identity",
+    "answers_identity",
+    "other_answers",
+    "choose_on",
+)
 
 
 def write_verdict(store: Store, row: Mapping[str, object]) -> bool:

@@ -97,7 +97,7 @@ def assemble(logged: Logged, options: ReadOptions) -> RunLog:
         raise NotARunError(
             f"{counted(len(rows), 'logged row')}, none with {framework.sought_reward(keys)}",
             path=place(logged.path),
-            todo="a column with another name can be declared to be the reward",
+            todo="if a column with another name is the reward, say so: --column OWN=reward",
         )
     division = divide(rows, framework)
     training = division.train | division.closing

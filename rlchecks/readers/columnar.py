@@ -115,5 +115,5 @@ def _require_reward(log: Log, path: Path, part: str | None) -> None:
     known = recognise(keys, "table")
     if not any(known.is_reward(key) for key in keys):
         problem = f"{counted(len(log.rows), 'logged row')}, none with a reward (keys: {listing(sorted(keys))})"
-        todo = "a column with another name can be declared to be the reward"
+        todo = "if a column with another name is the reward, say so: --column OWN=reward"
         raise NotARunError(problem, path=place(path), where=part, todo=todo)

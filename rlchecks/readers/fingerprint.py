@@ -57,6 +57,19 @@ def mark_of(path: str | Path) -> Mark:
         return Mark(ABSENT, 0)
 
 
+def mark_whole(path: str | Path) -> Mark:
+    """Mark what is at a path as :func:`mark_of` does, but a directory together with each entry of it."""
+    own = mark_of(path)
+    try:
+        with os.scandir(path) as scan:
+            entries = sorted((entry.name, mark_of(entry.path)) for entry in scan)
+    except (OSError, ValueError):
+        return own
+    lines = "\n".join(f"{name}/{one.stamp}" for name, one in entries)
+    digest = hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
+    return Mark(f"{own.stamp}+{digest}", max([own.newest, *(one.newest for _, one in entries)]))
+
+
 @cache
 def readers_version() -> str:
     """Return a hash of everything but the logs that a reading depends on: rlchecks' own code, third parties' readers.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from rlchecks.errors import UsageError
 from rlchecks.metrics import METRICS, REWARD_FUNCTION, REWARD_FUNCTION_STD
 from rlchecks.readers.formulas import Formula
-from rlchecks.readers.key_patterns import Pattern, Target, first
+from rlchecks.readers.key_patterns import Pattern, Target, first, other_spellings
 from rlchecks.readers.text import clean, listing
 
 VALIDATION_REWARD = "validation_reward"
@@ -28,7 +28,7 @@ class Framework:
 
     What only a log tells is filled by :meth:`among`: ``datasets`` are the names, with the prefix of reward functions,
     of the rewards on single validation sets; ``unclear`` leads from a canonical metric to keys of which each holds it
-    for a part of the run.
+    for a part of the run. ``spellings``, filled by :meth:`spelled`, leads from a logged key to the key that it is.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Framework:
     not_loggable: tuple[str, ...]
     datasets: frozenset[str] = frozenset()
     unclear: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)
     _parts: frozenset[str] = frozenset()
     _found: dict[str, Target | None] = field(default_factory=dict, repr=False, compare=False)
     _measured: dict[str, tuple[bool, Target | None]] = field(default_factory=dict, repr=False, compare=False)
@@ -145,6 +146,32 @@ class Framework:
         unclear = {**self.unclear, **unclear}
         return replace(self, datasets=datasets, unclear=unclear, _parts=parts, _found={}, _measured={})
 
+    def spelled(self, keys: Iterable[str]) -> Framework:
+        """Know the keys of one log also in capitals and with blanks or hyphens: ``Mean Reward`` as ``mean_reward``.
+
+        Two keys that only their spelling tells apart stay what they are, and so does whatever is a known key itself or
+        would be a reward function.
+        """
+        found = {key: name for key, name in other_spellings(keys).items() if self._is_respelled(key, name)}
+        own = {name: key for key, name in found.items()}
+
+        def with_own(names: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(one for name in names for one in (name, own.get(name)) if one is not None)
+
+        return replace(
+            self,
+            step=with_own(self.step),
+            epoch=with_own(self.epoch),
+            split=with_own(self.split),
+            ambiguous={
+                **self.ambiguous,
+                **{key: self.ambiguous[name] for key, name in found.items() if name in self.ambiguous},
+            },
+            spellings=found,
+            _found={},
+            _measured={},
+        )
+
     def with_columns(self, columns: Mapping[str, str]) -> Framework:
         """Add the user's own names, which win over all others.
 
@@ -177,7 +204,15 @@ class Framework:
             _measured={},
         )
 
+    def _is_respelled(self, key: str, name: str) -> bool:
+        counters = {*self.step, *self.epoch, *self.split, *self.ambiguous}
+        target = self._evaluation(name)[1]
+        known = name in counters or (target is not None and target.name in METRICS)
+        return known and key not in counters and self._evaluation(key)[1] is None
+
     def _search(self, key: str) -> Target | None:
+        if key not in self.metrics:
+            key = self.spellings.get(key, key)
         names = (key, self.bare(key))
         for name in names:
             if name in self.metrics:
@@ -208,6 +243,8 @@ class Framework:
         if key in self.metrics and self.metrics[key].rank < 0:
             # So the user says, whatever the key begins with.
             return False, self.metrics[key]
+        if key in self.spellings:
+            return self._evaluation(self.spellings[key])
         if target := first(self.validation_patterns, key):
             return True, None if key in self._parts else target
         if key.startswith(self.eval_prefixes):

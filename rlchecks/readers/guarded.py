@@ -18,6 +18,7 @@ _RETURNS: dict[str, tuple[type, ...]] = {
     "files": (list,),
     "beside": (list,),
 }
+_LISTS: dict[str, type] = {"parts": str, "files": Path, "beside": Path}
 
 
 class Guarded:
@@ -32,20 +33,31 @@ class Guarded:
 
     def __getattr__(self, name: str) -> Any:
         """Return what the reader has under this name, guarded if it can be called."""
-        value = getattr(self.inner, name)
+        try:
+            value = getattr(self.inner, name)
+        except (AttributeError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            raise self._failure(name, (), shown(repr(error), 200)) from error
         return self._guarded(name, value) if callable(value) else value
 
     def _guarded(self, what: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def guarded(*arguments: Any) -> Any:
             try:
                 result = call(*arguments)
-            except RlchecksError:
+            except (RlchecksError, KeyboardInterrupt):
                 raise
-            except (Exception, SystemExit) as error:
+            except BaseException as error:
+                # SystemExit, what asynchronous code raises when it is cancelled, and the like are no exceptions.
                 raise self._failure(what, arguments, shown(repr(error), 200)) from error
             expected = _RETURNS.get(what)
             if expected is not None and not isinstance(result, expected):
                 raise self._failure(what, arguments, f"it returned a {type(result).__name__}")
+            strange = (
+                next((one for one in result if not isinstance(one, _LISTS[what])), None) if what in _LISTS else None
+            )
+            if strange is not None:
+                raise self._failure(what, arguments, f"its list has a {type(strange).__name__} in it")
             return result
 
         return guarded

@@ -30,7 +30,12 @@ def run_name(path: Path) -> str:
     absolute = path.absolute()
     own = absolute.name if path.is_dir() else absolute.stem
     parents = [parent.name for parent in absolute.parents if parent.name]
-    return clean(next((name for name in [own, *parents] if not _GENERIC.fullmatch(name)), own) or "run")
+    return clean(next((name for name in [own, *parents] if not is_generic(name)), own) or "run")
+
+
+def is_generic(name: str) -> bool:
+    """Whether a name of a file or directory says what it is, not which run it belongs to."""
+    return _GENERIC.fullmatch(name) is not None
 
 
 def run_id(given: str | None, name: str, framework: str, first_row: Mapping[str, object]) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rlchecks.errors import InputError, NotARunError
 from rlchecks.readers.files import HEAD_BYTES, read_head
-from rlchecks.readers.fingerprint import Mark, mark_of
+from rlchecks.readers.fingerprint import Mark, mark_whole
 from rlchecks.readers.parquet import is_archived
 from rlchecks.readers.registry import Reader, may_read, reader_named, reader_of, readers
 from rlchecks.readers.table import looks_like_a_log
@@ -49,8 +49,10 @@ class Sight(NamedTuple):
         reader: name of its reader; None if there is none.
         parts: its runs.
         reason: why it is none, if that is worth a line.
-        kind: of the refusal.
+        kind: of the refusal; :data:`PART` or :data:`OTHER` of what is in a run directory.
         beside: paths outside of it that its reader looks at, with their marks.
+        own: of a run directory the names of the files in it, and the paths of the directories below it, that its
+            reader reads, that of the first log first; None if that is not known.
     """
 
     reader: str | None = None
@@ -58,41 +60,71 @@ class Sight(NamedTuple):
     reason: str | None = None
     kind: str | None = None
     beside: tuple[tuple[str, Mark], ...] = ()
+    own: tuple[str, ...] | None = None
+
+
+PART = "part"
+"""The kind of a directory that is a part of the run above it."""
+
+OTHER = "other"
+"""The kind of a log in a run directory that another reader would read: one more log of that run."""
 
 
 def look_at_folder(
-    path: Path, names: Collection[str], inside: Reader | None, root: Path, rewards: Collection[str] = ()
+    path: Path,
+    names: Collection[str],
+    inside: Reader | None,
+    root: Path,
+    rewards: Collection[str] = (),
+    *,
+    own: bool = False,
 ) -> Sight:
     """Look at a directory.
 
     Args:
         path: the directory.
         names: of what is in it.
-        inside: the reader of the run directory above it, if there is one; below a run only further runs of the same
-            kind count.
+        inside: the reader of the run directory above it, if there is one.
         root: the directory that is searched, resolved; what leads out of it is refused.
         rewards: columns that the user declared to be the reward.
+        own: whether what only another reader reads is taken for one more log of the run above.
     """
+    claimed: str | None = None
+    files: list[str] | None = None
     try:
-        asked = [one for one in ([inside] if inside else readers()) if _may_hold(one, names)]
-        reader = next((one for one in asked if one.detect(path, b"")), None)
-        if reader is None or (inside is not None and hasattr(inside, "belongs") and inside.belongs(path)):
-            return Sight()
-        files = reader.files(path) if hasattr(reader, "files") else []
-        outside = [file for file in files if not is_inside(file, root)]
-        if outside:
-            problem = f"{shown(outside[0].name)} is a link out of the tree"
-            return Sight(reader.name, (), *_told(InputError(problem, todo="read this run by itself")))
+        if inside is not None and _may_hold(inside, names) and inside.detect(path, b""):
+            if hasattr(inside, "belongs") and inside.belongs(path):
+                return Sight(kind=PART)
+            reader: Reader | None = inside
+        else:
+            reader = next((one for one in readers() if _may_hold(one, names) and one.detect(path, b"")), None)
+        if reader is None or (own and reader is not inside):
+            return Sight() if reader is None else Sight(reader.name, kind=OTHER)
+        if hasattr(reader, "files"):
+            claimed, read = reader.name, reader.files(path)
+            files = list(dict.fromkeys(_below(file, path) for file in read if file.is_relative_to(path)))
+            _check_inside(read, root)
     except _FAULTS as error:
-        return Sight(None, (), *_told(error))
-    return _with_parts(path, reader, rewards)
+        return Sight(claimed, (), *_told(error), own=None if files is None else tuple(files))
+    return _with_parts(path, reader, rewards)._replace(own=None if files is None else tuple(files))
 
 
-def look_at_file(path: Path, rewards: Collection[str], *, named: bool = False) -> Sight:
+def look_beside_a_run(path: Path) -> Sight:
+    """Look whether a file in a run directory is one more log, without a look for the runs in it."""
+    try:
+        head = read_head(path)
+        reader = reader_of(path, head, [one for one in readers() if may_read(one, path.name)])
+        return Sight() if reader is None or is_archived(path, head) else Sight(reader.name, kind=OTHER)
+    except _FAULTS:
+        return Sight()
+
+
+def look_at_file(path: Path, root: Path, rewards: Collection[str], *, named: bool = False) -> Sight:
     """Look at a file.
 
     Args:
         path: the file.
+        root: as for :func:`look_at_folder`; of a named file, what it is read with may be anywhere.
         rewards: columns that the user declared to be the reward.
         named: the user asked for this one, so whatever it is gets an answer.
     """
@@ -114,10 +146,12 @@ def look_at_file(path: Path, rewards: Collection[str], *, named: bool = False) -
         if reader is None:
             return Sight(None, (), *_told(explain(path, head, brief=not named)))
         beside = reader.beside(path) if hasattr(reader, "beside") else []
+        if not named:
+            _check_inside([one for one in beside if os.path.lexists(one)], root)
     except _FAULTS as error:
         return Sight(None, (), *_told(error))
     # Looked at before anything else is read.
-    marks = tuple((os.path.abspath(one), mark_of(one)) for one in beside)
+    marks = tuple((os.path.abspath(one), mark_whole(one)) for one in beside)
     return _with_parts(path, reader, rewards)._replace(beside=marks)
 
 
@@ -145,6 +179,24 @@ def is_inside(path: Path, root: Path) -> bool:
         return path.resolve(strict=True).is_relative_to(root)
     except (OSError, RuntimeError):
         return False
+
+
+def _below(file: Path, directory: Path) -> str:
+    place = file.relative_to(directory)
+    return place.name if len(place.parts) == 1 else place.parent.as_posix()
+
+
+def _check_inside(files: Collection[Path], root: Path) -> None:
+    """Make sure that no file is a link out of the tree, nor below one.
+
+    Raises:
+        InputError: one is.
+    """
+    inside = {folder: is_inside(folder, root) for folder in {file.parent for file in files}}
+    for file in files:
+        if not (is_inside(file, root) if file.is_symlink() else inside[file.parent]):
+            problem = f"{shown(file.name)} is a link out of the tree, which is not followed"
+            raise InputError(problem, todo="put a copy in its place, or name the log itself")
 
 
 def _may_hold(reader: Reader, names: Collection[str]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import os
 import re
 import tomllib
 from collections.abc import Collection, Iterator
@@ -55,7 +56,7 @@ class PrimeRlReader:
 
     def files(self, path: Path) -> list[Path]:
         """See :class:`rlchecks.readers.registry.Reader`."""
-        return _logs(path)
+        return [*_logs(path), *(path / place for place in _SETTINGS if os.path.lexists(path / place))]
 
     def belongs(self, directory: Path) -> bool:
         """See :class:`rlchecks.readers.registry.Reader`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -79,7 +80,7 @@ def _only_run(directory: Path, options: ReadOptions) -> tuple[Source, Reader]:
         raise NotARunError(problem, path=name, todo="name a run directory or a file")
     found = find_runs(directory, options.columns)
     if len(found.sources) > 1:
-        names = listing(str(Source(path.relative_to(directory), part)) for path, part in found.sources)
+        names = listing(str(source).removeprefix(f"{directory}{os.sep}") for source in found.sources)
         todo = f"name one of them, such as {place(str(found.sources[0]))}"
         raise NotARunError(f"{len(found.sources)} runs ({names}), expected one", path=name, todo=todo)
     if not found.sources:

@@ -84,12 +84,13 @@ class Reader(Protocol):
       gets one of them as ``options.part``, or None for the only one.
     - ``opening(path, part=None) -> str | None``: what the log of a run begins with, such as its first logged row, or
       more rows, one a line: copies share it, or the lines of the shorter log are the first of the longer one's.
-    - ``files(path) -> list[Path]``: the logs in a run directory, so that none of them is outside of the tree that was
-      to be searched.
+    - ``files(path) -> list[Path]``: the logs in a run directory and what is read beside them, so that none of it is
+      outside of the tree that was to be searched, and that other logs there are told from them.
     - ``belongs(directory) -> bool``: whether a directory below a run directory is a part of that run, though it looks
       like a run itself.
     - ``beside(path) -> list[Path]``: the other files and directories that the reading of a file looks at, there or
-      not; when one of them changes, the file is read again. (Of a directory, everything in it counts.)
+      not; when one of them changes, the file is read again. (Of a directory, each entry counts.) In a tree none of
+      them may be a link that leads out of it.
     """
 
     name: str
@@ -165,10 +166,16 @@ def _third_party(point: EntryPoint) -> Reader:
     try:
         loaded = point.load()
         reader = loaded() if isinstance(loaded, type) else loaded
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # Whatever its module does, such as to end the program.
         problem = f"cannot be loaded ({shown(repr(error), 200)})"
         raise UsageError(f"the reader {shown(point.name)} {problem}; {todo}.") from error
     missing = [name for name in ("name", "looks_for", "detect", "read") if not hasattr(reader, name)]
     if missing:
         raise UsageError(f"the reader {shown(point.name)} has no {missing[0]}; {todo}.")
+    texts = [reader.name, reader.looks_for, *getattr(reader, "suffixes", ())]
+    if not all(isinstance(one, str) for one in texts):
+        raise UsageError(f"the reader {shown(point.name)} has a name, looks_for or suffixes that are no texts; {todo}.")
     return cast(Reader, Guarded(reader))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rlchecks.metrics import METRICS
 from rlchecks.readers.columns import Notes
 from rlchecks.readers.frameworks import Framework
 from rlchecks.readers.ranges import limits
@@ -25,7 +26,8 @@ def remarks(notes: Notes, framework: Framework, *, quoted: bool) -> list[str]:
         for key, used in notes.differing.items():
             found.append(f"{shown(used)} and {shown(key)} are both logged and differ: {shown(used)} is used")
     for key, name in notes.outside.items():
-        found.append(f"{shown(key)} has values {limits(name)}, so it cannot be {name}: left unmapped")
+        todo = "; if it is in per cent, divide it by 100 in the log" if METRICS[name].unit == "fraction" else ""
+        found.append(f"{shown(key)} has values {limits(name)}, so it cannot be {name}: left unmapped{todo}")
     for key, (name, count) in notes.strays.items():
         found.append(
             f"{shown(key)}: {counted(count, 'value')} {limits(name)}, which {name} cannot be: taken as missing"

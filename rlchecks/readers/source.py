@@ -1,4 +1,7 @@
-"""Where a run is: a file or directory, or one of the runs in it, written ``PATH#PART``."""
+"""Where a run is: a file or directory, or one of the runs in it, written ``PATH#PART``.
+
+A file may really be called so. What exists as it stands is what is meant; the part is then written ``PATH##PART``.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from typing import NamedTuple
 
 from rlchecks.errors import NotARunError
 from rlchecks.readers.text import listing, place
+
+_MARK = "#"
 
 
 class Source(NamedTuple):
@@ -23,19 +28,28 @@ class Source(NamedTuple):
     part: str | None = None
 
     def __str__(self) -> str:
-        """Write it as :func:`source_of` reads it."""
-        return str(self.path) if self.part is None else f"{self.path}#{self.part}"
+        """Write it as :func:`source_of` reads it, unless :attr:`nameless`."""
+        if self.part is None:
+            return str(self.path)
+        short = f"{self.path}{_MARK}{self.part}"
+        taken = os.path.lexists(short) or source_of(short) not in (self, Source(Path(short)))
+        return f"{self.path}{_MARK}{_MARK}{self.part}" if taken else short
+
+    @property
+    def nameless(self) -> bool:
+        """Whether there is no way to write it, since files are called like both spellings."""
+        return source_of(str(self)) != self
 
 
 def source_of(text: str | Path) -> Source:
-    """Read ``PATH`` or ``PATH#PART``; a path that exists as it stands has no part."""
+    """Read ``PATH``, ``PATH#PART`` or ``PATH##PART``; a path that exists as it stands has no part."""
     whole = str(text)
-    at = whole.rfind("#")
+    at = whole.rfind(_MARK)
     if at > 0 and not os.path.lexists(whole):
         while at > 0:
             if os.path.lexists(whole[:at]):
-                return Source(Path(whole[:at]), whole[at + 1 :])
-            at = whole.rfind("#", 0, at)
+                return Source(Path(whole[:at]), whole[at + 1 :].removeprefix(_MARK))
+            at = whole.rfind(_MARK, 0, at)
     return Source(Path(text))
 
 
@@ -50,7 +64,7 @@ def choose(path: Path, parts: Sequence[str], wanted: str | None) -> str:
     if wanted in parts:
         return str(wanted)
     if wanted is None and parts:
-        todo = f"name one of them, such as {place(f'{path}#{parts[0]}')}"
+        todo = f"name one of them, such as {place(str(Source(path, parts[0])))}"
         raise NotARunError(f"{len(parts)} runs ({listing(parts)}), expected one", path=place(path), todo=todo)
     sought = "no run in it" if wanted is None else f"no run {listing([wanted])} in it; it has {listing(parts)}"
     raise NotARunError(sought, path=place(path))

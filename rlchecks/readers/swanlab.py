@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,10 @@ from rlchecks.readers.source import choose
 from rlchecks.readers.steps import Row
 from rlchecks.readers.swanlab_board import DATABASE, read_board
 from rlchecks.readers.swanlab_records import FORMAT, SwanLog, read_log
-from rlchecks.readers.swanlab_runs import DIRECTORY, SUFFIX, SwanRun, look_beside, swanlab_runs
+from rlchecks.readers.swanlab_runs import DIRECTORY, SUFFIX, SwanRun, look_beside, settings_beside, swanlab_runs
 from rlchecks.readers.swanlab_scalars import STEP
 from rlchecks.readers.text import clean, place
-from rlchecks.readers.trl_neighbours import look_around
+from rlchecks.readers.trl_neighbours import look_around, side_files
 from rlchecks.readers.trl_rules import apply
 from rlchecks.readers.wandb_rows import counter_of, framework_of, unite
 from rlchecks.run import RunLog
@@ -48,7 +49,9 @@ class SwanLabReader:
 
     def files(self, path: Path) -> list[Path]:
         """See :class:`rlchecks.readers.registry.Reader`."""
-        return [file for run in swanlab_runs(path) for file in (*run.logs, *([run.database] if run.database else []))]
+        runs = swanlab_runs(path)
+        logs = [file for run in runs for file in (*run.logs, *([run.database] if run.database else []))]
+        return [*logs, *(file for run in runs for file in _settings(run.directories) if os.path.lexists(file))]
 
     def belongs(self, directory: Path) -> bool:
         """See :class:`rlchecks.readers.registry.Reader`; the folder of runs above has them all."""
@@ -56,7 +59,7 @@ class SwanLabReader:
 
     def beside(self, path: Path) -> list[Path]:
         """See :class:`rlchecks.readers.registry.Reader`; settings, or all that a database speaks of."""
-        return [path.parent if path.name == DATABASE else path.parent / "files"]
+        return [path.parent] if path.name == DATABASE else [path.parent / "files", *_settings([path.parent])]
 
     def parts(self, path: Path) -> list[str]:
         """See :class:`rlchecks.readers.registry.Reader`; the ids of the runs."""
@@ -113,6 +116,10 @@ def _step_first(framework: Framework, legs: Sequence[Sequence[Row]]) -> Framewor
     if counter is None or any(row.get(counter, row[STEP]) != row[STEP] for rows in legs for row in rows):
         return framework
     return replace(framework, step=(STEP, *(key for key in framework.step if key != STEP)))
+
+
+def _settings(directories: Sequence[Path]) -> list[Path]:
+    return [file for one in directories for file in (*settings_beside(one), *side_files([one / "files"]))]
 
 
 def _run(path: Path, part: str | None) -> SwanRun:

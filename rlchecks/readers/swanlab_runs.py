@@ -76,12 +76,18 @@ def swanlab_runs(path: Path) -> list[SwanRun]:
     return [*(SwanRun(one, tuple(logs)) for one, logs in by_id.items()), *local]
 
 
+def settings_beside(directory: Path) -> list[Path]:
+    """List the files that :func:`look_beside` reads, there or not."""
+    return [directory / "files" / name for name in ("config.yaml", "swanlab-metadata.json")]
+
+
 def look_beside(directory: Path) -> Around:
     """Read the settings and the version of SwanLab from ``files`` in a run's directory, if they are there."""
     inputs: list[InputFile] = []
-    config: dict[str, object] = dict(_config(side_text(directory / "files" / "config.yaml", inputs)))
+    config_file, metadata_file = settings_beside(directory)
+    config: dict[str, object] = dict(_config(side_text(config_file, inputs)))
     try:
-        metadata = json.loads(side_text(directory / "files" / "swanlab-metadata.json", inputs) or "{}")
+        metadata = json.loads(side_text(metadata_file, inputs) or "{}")
     except (ValueError, RecursionError):
         metadata = {}
     section = metadata.get("swanlab") if isinstance(metadata, dict) else None

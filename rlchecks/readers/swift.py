@@ -9,6 +9,7 @@ Rows have TRL's keys but no ``step``: ``"global_step/max_steps": "10/438"`` stan
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection
 from dataclasses import replace
@@ -25,7 +26,7 @@ from rlchecks.readers.rows import Rows
 from rlchecks.readers.steps import Row
 from rlchecks.readers.swift_answers import FILE, read_answers
 from rlchecks.readers.table_files import peek
-from rlchecks.readers.trl_neighbours import look_around
+from rlchecks.readers.trl_neighbours import look_around, side_files
 from rlchecks.run import RunLog, rows_of
 
 LOG = "logging.jsonl"
@@ -64,11 +65,11 @@ class SwiftReader:
 
     def files(self, path: Path) -> list[Path]:
         """See :class:`rlchecks.readers.registry.Reader`."""
-        return [file for file in (path / LOG, path / FILE) if file.exists()]
+        return [file for file in (path / LOG, path / FILE, *side_files([path])) if os.path.lexists(file)]
 
     def beside(self, path: Path) -> list[Path]:
         """See :class:`rlchecks.readers.registry.Reader`."""
-        return [path.parent / name for name in (FILE, "args.json", "README.md")]
+        return [path.parent / FILE, *side_files([path.parent]), path.parent / "wandb"]
 
     def opening(self, path: Path, part: str | None = None) -> str | None:
         """See :class:`rlchecks.readers.registry.Reader`; the first row.

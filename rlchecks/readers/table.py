@@ -8,10 +8,12 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from rlchecks.errors import NotARunError
-from rlchecks.readers.aliases import framework, recognise
+from rlchecks.readers.aliases import Framework, framework, recognise
 from rlchecks.readers.assemble import Logged, assemble, keys_of
+from rlchecks.readers.decimal_commas import refuse_decimal_commas
 from rlchecks.readers.files import read_head
 from rlchecks.readers.identity import run_name
+from rlchecks.readers.key_patterns import plain_spelling
 from rlchecks.readers.parquet import PARQUET, is_archived
 from rlchecks.readers.registry import ReadOptions
 from rlchecks.readers.samples import answers
@@ -22,7 +24,6 @@ from rlchecks.run import RunLog
 
 _DEFAULT = "table"
 _LOG_NAME = re.compile(r"metric|log|histor|progress|train|curve", re.I)
-_COUNTER = re.compile(r"[\s-]+")
 # Of loops of one's own; not among the keys of a step, since they may count something else.
 _COUNTERS = ("it", "iters", "iterations", "update", "updates", "batch", "round", "training_iteration")
 _OPENING_ROWS = 16
@@ -47,7 +48,7 @@ class TableReader:
         if not keys and head.startswith(PARQUET):
             # Damaged, which is said when it is read.
             return True
-        return not no_steps(keys) and any(recognise(keys, _DEFAULT).is_reward(key) for key in keys)
+        return not no_steps(keys) and any(map(_framework_of(keys).is_reward, keys))
 
     def holds(self, names: Collection[str]) -> bool:
         """See :class:`rlchecks.readers.registry.Reader`."""
@@ -72,7 +73,8 @@ class TableReader:
         reason = no_steps(keys)
         if reason and not options.columns:
             raise NotARunError(reason, path=place(path))
-        known = recognise(keys, _DEFAULT)
+        known = _framework_of(keys)
+        refuse_decimal_commas(table.rows, known.with_columns(options.columns), path)
         logged = Logged(
             path=path,
             name=run_name(path),
@@ -88,7 +90,7 @@ class TableReader:
 
 def no_steps(keys: Iterable[str]) -> str | None:
     """Say why rows with these keys are no steps of a training run; None if they may be."""
-    present = set(keys)
+    present = {spelling for key in keys for spelling in (key, plain_spelling(key))}
     if present >= _HELD_OUT:
         return "results of a held-out evaluation, not a training run"
     if known := answers(present):
@@ -107,5 +109,11 @@ def looks_like_a_log(path: Path, head: bytes) -> bool:
     if not keys or no_steps(keys):
         return False
     named = _LOG_NAME.search(path.stem) is not None and path.suffix.lower() != ".json"
-    plain = {_COUNTER.sub("_", key.strip().lower()) for key in keys}
+    plain = set(map(plain_spelling, keys))
     return named or bool((set(keys) | plain) & {*framework(_DEFAULT).step, *_COUNTERS})
+
+
+def _framework_of(keys: Collection[str]) -> Framework:
+    """Tell the framework; of plain tables also where its keys are spelled in another way."""
+    known = recognise(keys, _DEFAULT)
+    return known.spelled(keys) if _DEFAULT in known.lineage else known

@@ -77,7 +77,7 @@ class TimelineReader:
         logged = Logged(
             path=path,
             name=run_name(path),
-            framework=framework("table"),
+            framework=replace(framework("table"), name=self.name),
             rows=[*rows, *({step: at, "validation_reward": mean} for at, mean in means.items())],
             inputs=(source,),
             facts=facts,

@@ -44,6 +44,7 @@ class Folder:
         names: of everything in it, hidden directories and links to directories too.
         leaves: its files, by name.
         folders: the directories in it that are searched, by name.
+        links: names of the links to directories in it, which are not entered.
         fault: why it could not be listed.
         cut: why the rest of the tree is not listed, where the listing ends.
         mark: what everything below it is known by; None if not all of that is known.
@@ -53,6 +54,7 @@ class Folder:
     names: frozenset[str] = frozenset()
     leaves: list[Leaf] = field(default_factory=list)
     folders: list[Folder] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
     fault: str | None = None
     cut: str | None = None
     mark: Mark | None = None
@@ -114,6 +116,8 @@ class _Listing:
             elif entry.name.startswith(".") or entry.is_symlink():
                 # Not entered: what is put into it or taken out shows in its time.
                 folder._others.append((entry.name, mark_of(entry.path)))
+                if not entry.name.startswith("."):
+                    folder.links.append(entry.name)
             elif depth < MAX_DEPTH:
                 folder.folders.append(self.folder(Path(entry.path), depth + 1))
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection
 from dataclasses import replace
@@ -48,17 +49,21 @@ class TrlReader:
 
     def files(self, path: Path) -> list[Path]:
         """See :class:`rlchecks.readers.registry.Reader`."""
-        return [state for _, state in state_files(path)]
+        states = [state for _, state in state_files(path)]
+        others = [*side_files([path, *(state.parent for state in states)]), *_answers(path)]
+        return [*states, *(file for file in others if os.path.lexists(file))]
 
     def belongs(self, directory: Path) -> bool:
         """See :class:`rlchecks.readers.registry.Reader`; a checkpoint belongs to the run directory above it."""
-        return is_checkpoint(directory.name)
+        return is_checkpoint(directory.name) and not is_checkpoint(directory.parent.name)
 
     def beside(self, path: Path) -> list[Path]:
         """See :class:`rlchecks.readers.registry.Reader`; what is in the run's directory and its checkpoints."""
         directory = path.parent
-        others = [directory / "completions", directory] if path.name == STATE else []
-        return [*side_files([directory]), directory / "wandb", *others]
+        if path.name != STATE:
+            return [*side_files([directory]), directory / "wandb"]
+        answers = [directory / "completions", *_answers(directory)]
+        return [*side_files(_places(directory)), directory / "wandb", directory, *answers]
 
     def opening(self, path: Path, part: str | None = None) -> str | None:
         """See :class:`rlchecks.readers.registry.Reader`; the first logged row, and those of the next with a reward.
@@ -82,9 +87,8 @@ class TrlReader:
         directory = path if path.is_dir() else path.parent
         choice = _choose(path)
         state = choice.state
-        # The top of an output directory has no config.json of the model; its checkpoints do.
-        places = [directory, state.path.parent, *(file.parent for _, file in state_files(directory)[-1:])]
-        neighbours = look_around(places)
+        alone = path.is_file() and path.name != STATE
+        neighbours = look_around([directory] if alone else _places(directory, state.path.parent))
         keys = keys_of(state.rows)
         facts = {key: to_text(value) for key in _FACTS if (value := state.fields.get(key)) is not None}
         logged = Logged(
@@ -98,7 +102,7 @@ class TrlReader:
             facts={**facts, **neighbours.facts},
             warnings=choice.warnings,
         )
-        files = completion_files(directory) if path.is_dir() or path.name == STATE else []
+        files = [] if alone else completion_files(directory)
         run = apply(assemble(logged, options), keys, logs_completions=bool(files))
         evaluated = rows_of(run.steps, "eval")["step"].to_pylist()
         answers = read_completions(files, run.run_id, run.graders, frozenset(evaluated))
@@ -115,6 +119,15 @@ def _choose(path: Path) -> Choice:
         return choose(path)
     state = load_state(path)
     return Choice(state, (state.source,), state.warnings)
+
+
+def _places(directory: Path, *others: Path) -> list[Path]:
+    """List the directories whose small files tell about a run; that of the model is in the checkpoints alone."""
+    return [directory, *others, *(state.parent for _, state in state_files(directory)[-1:])]
+
+
+def _answers(directory: Path) -> list[Path]:
+    return [file for _, file in completion_files(directory)]
 
 
 def _first_rows(head: str) -> list[Row]:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rlchecks.errors import InputError, NotARunError
+from rlchecks.readers.fingerprint import SETTLED_NS, mark_of
 from rlchecks.readers.json_document import JsonDocument
 from rlchecks.readers.rows import Rows
 from rlchecks.readers.steps import MAX_STEP
 from rlchecks.readers.text import listing, place
+from rlchecks.readers.trl_prefix import is_beginning
 from rlchecks.readers.values import to_count
 from rlchecks.run import InputFile
 
@@ -20,6 +22,7 @@ STATE = "trainer_state.json"
 """The file into which transformers writes everything that was logged, at each checkpoint and perhaps at the end."""
 
 _CHECKPOINT = re.compile(r"checkpoint-(\d{1,12})")
+_TODO = f"name the {STATE} that is meant, or move the directories of other attempts away"
 
 
 class State(NamedTuple):
@@ -96,10 +99,14 @@ def load_state(path: Path) -> State:
 
 
 def choose(directory: Path) -> Choice:
-    """Read the best state of an output directory: the one at the top, unless a checkpoint continues it.
+    """Read the state of an output directory that has the whole run: the one at the top, unless a checkpoint goes on.
+
+    States of one run begin with each other's rows. What does not is of another attempt in the same directory. The
+    state at the top then stands for the run, and a warning names the others; but if one of those was written after
+    it, or there is none at the top, nothing tells which attempt is meant.
 
     Raises:
-        InputError: none of the states can be read.
+        InputError: none of the states can be read, or they are of different attempts.
         NotARunError: as :func:`load_state`.
     """
     files = state_files(directory)
@@ -115,30 +122,66 @@ def choose(directory: Path) -> Choice:
             warnings.append(f"{path.relative_to(directory)} was passed over: {error.problem}")
             continue
         if number is None:
-            return _newer(state, files[position + 1 :])
+            return _with_top(state, files[position + 1 :])
         planned = to_count(state.fields.get("max_steps"), MAX_STEP)
         progress = f"; {state.step} of {planned} planned steps" if planned else ""
         above = "none at the top can be read" if files[0][0] is None else f"no {STATE} at the top"
         warnings.append(f"read from checkpoint-{number}: {above}{progress}")
+        others = _compared(state, files[position + 1 :]).others
+        if others:
+            told = f"checkpoint-{number} does not continue {listing(other.parent.name for other in others)}"
+            raise InputError(f"the checkpoints are of different attempts: {told}", path=place(directory), todo=_TODO)
         return Choice(state, (state.source,), (*warnings, *state.warnings))
     raise failure or NotARunError(f"no {STATE} in it", path=place(directory))
 
 
-def _newer(top: State, checkpoints: Sequence[tuple[int | None, Path]]) -> Choice:
-    number, path = checkpoints[0] if checkpoints else (None, top.path)
-    if number is None or number <= top.step:
-        return Choice(top, (top.source,), top.warnings)
-    label = f"checkpoint-{number}"
-    try:
-        later = load_state(path)
-    except InputError as error:
-        return Choice(top, (top.source,), (*top.warnings, f"{label} was passed over: {error.problem}"))
-    inputs = (later.source, top.source)
-    if _continues(top.rows, later.rows):
-        told = f"read from {label}: the {STATE} at the top ends at step {top.step}"
-        return Choice(later, inputs, (*later.warnings, told))
-    told = f"{label} was passed over: it does not continue the {STATE} at the top, so it is of another attempt"
-    return Choice(top, inputs, (*top.warnings, told))
+class _Compared(NamedTuple):
+    """Checkpoints beside a state: the last one that goes on, those of other attempts, and what to tell."""
+
+    later: State | None
+    others: list[Path]
+    warnings: list[str]
+
+
+def _with_top(top: State, checkpoints: Sequence[tuple[int | None, Path]]) -> Choice:
+    later, others, warnings = _compared(top, checkpoints)
+    written = mark_of((later or top).path).newest
+    newer = [path.parent.name for path in others if mark_of(path).newest > written + SETTLED_NS]
+    if newer:
+        problem = f"{listing(newer)} does not continue the {STATE} at the top and was written after it"
+        raise InputError(f"{problem}, so it is of another attempt", path=place(top.path.parent), todo=_TODO)
+    if others:
+        names = listing(path.parent.name for path in others)
+        warnings.append(f"{names} was passed over: it does not fit the {STATE} at the top, so it is of another attempt")
+    if later is None:
+        return Choice(top, (top.source,), (*top.warnings, *warnings))
+    told = f"read from {later.path.parent.name}: the {STATE} at the top ends at step {top.step}"
+    return Choice(later, (later.source, top.source), (*later.warnings, told, *warnings))
+
+
+def _compared(state: State, checkpoints: Sequence[tuple[int | None, Path]]) -> _Compared:
+    """Compare a state with checkpoints, the latest first."""
+    later: State | None = None
+    others: list[Path] = []
+    warnings: list[str] = []
+    for number, path in checkpoints:
+        longest = later or state
+        if is_beginning(path, longest.path):
+            continue
+        try:
+            one = load_state(path)
+        except InputError as error:
+            # What ends earlier says nothing new, and an empty log fits any other.
+            if (number or 0) > state.step and not isinstance(error, NotARunError):
+                warnings.append(f"{path.parent.name} was passed over: {error.problem}")
+            continue
+        if _continues(one.rows, longest.rows):
+            continue
+        if later is None and one.step > state.step and _continues(state.rows, one.rows):
+            later = one
+        else:
+            others.append(path)
+    return _Compared(later, others, warnings)
 
 
 def _continues(earlier: Rows, later: Rows) -> bool:

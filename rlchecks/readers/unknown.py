@@ -79,7 +79,8 @@ def _what_it_is(path: Path, head: bytes) -> str:
     if keys:
         return f"rows with {listing(keys)}"
     text = head.decode("utf-8-sig", "replace")
-    if sum(letter.isprintable() or letter.isspace() for letter in text) < 0.9 * len(text):
+    legible = sum((letter.isprintable() and letter != "\ufffd") or letter.isspace() for letter in text)
+    if legible < 0.9 * len(text):
         return f"binary data that begins with {shown(repr(head[:8]))}"
     if path.suffix.lower() in _SUFFIXES and (error := last_error(path)):
         return f"text without a logged step, whose last error is {shown(error, _LONGEST_ERROR)}"

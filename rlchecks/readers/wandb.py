@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from rlchecks.readers.settings import SINCE_0_27, settings
 from rlchecks.readers.several import read_all
 from rlchecks.readers.source import choose
 from rlchecks.readers.text import clean, place
-from rlchecks.readers.trl_neighbours import look_around
+from rlchecks.readers.trl_neighbours import look_around, side_files
 from rlchecks.readers.trl_rules import apply
 from rlchecks.readers.wandb_records import FORMAT, WandbLog, read_log
 from rlchecks.readers.wandb_rows import framework_of, unite
@@ -40,7 +41,9 @@ class WandbReader:
 
     def files(self, path: Path) -> list[Path]:
         """See :class:`rlchecks.readers.registry.Reader`."""
-        return log_files(path)
+        logs = log_files(path)
+        settings = [file for log in logs for file in side_files([log.parent / "files"])]
+        return [*logs, *(file for file in settings if os.path.lexists(file))]
 
     def belongs(self, directory: Path) -> bool:
         """See :class:`rlchecks.readers.registry.Reader`; the folder of runs above has them all."""
@@ -48,7 +51,7 @@ class WandbReader:
 
     def beside(self, path: Path) -> list[Path]:
         """See :class:`rlchecks.readers.registry.Reader`; where the SDK puts the list of packages."""
-        return [path.parent / "files"]
+        return [path.parent / "files", *side_files([path.parent / "files"])]
 
     def parts(self, path: Path) -> list[str]:
         """See :class:`rlchecks.readers.registry.Reader`; the ids of the runs."""
@@ -98,7 +101,9 @@ def _runs(path: Path) -> list[WandbRun]:
 def _run(path: Path, part: str | None) -> WandbRun:
     runs = _runs(path)
     names = [run.part for run in runs]
-    return runs[names.index(choose(path, names, part))]
+    # Each attempt's own id names the run, too.
+    attempts = {attempt: run.part for run in runs for attempt in run.inferred}
+    return runs[names.index(choose(path, names, part and attempts.get(part, part)))]
 
 
 def _facts(logs: Sequence[WandbLog], run: WandbRun) -> dict[str, str]:

@@ -37,12 +37,15 @@ _SENTENCES = {
     "candidate_not_in_run": "The candidate is none of this run's checkpoints",
     "candidate_beyond_log": "The training log does not reach the candidate",
     "baseline_is_candidate": "Baseline and candidate are the same model",
-    "judge_is_grader": "The judge is the training grader itself, so its scores are no independent evidence",
+    "judge_is_grader": "The judge is the training grader or the model itself, so its scores are no evidence",
+    "judge_equals_grader_scores": "The judge's scores are those of the training grader, under another name",
     "judge_not_chosen": "Several judges could decide, and none was chosen",
     "grader_unknown": "The training grader is not known, so the judge's independence cannot be shown",
     "comparison_defined": "The held-out difference or its interval could not be computed",
     "loss_not_excluded": "A loss in another decoding or with another judge is not excluded",
     "health_too_short": "The training log is too short to judge",
+    "category_loss": "A category of held-out questions became worse",
+    "few_questions_carry": "The gain hangs on one to three held-out questions",
     "gain_gap": "The training grader gained clearly more than the judge",
     "overlap": "Held-out questions occur among the training prompts",
 }
@@ -149,11 +152,20 @@ def remarks(document: Document) -> list[str]:
     run = mapping(document.get("run"))
     warnings = run.get("warnings")
     texts = [line(text, 600) for text in warnings] if isinstance(warnings, list) else []
-    unknown = run.get("unmapped")
-    # Trainers log many keys that mean nothing here; in somebody's own table every unknown column may be a metric.
-    if run.get("framework") == "table" and unknown:
+    if unknown := not_understood(run):
         texts.append(f"Not understood: {anything(unknown)}; name a metric with --column OWN=NAME.")
     return texts
+
+
+def not_understood(run: Document) -> list[str]:
+    """Columns of a run's table that have no meaning, but those of which a warning tells why."""
+    # Trainers log many keys that mean nothing here; in somebody's own table every unknown column may be a metric.
+    if run.get("framework") not in ("table", "timeline"):
+        return []
+    unknown, warnings = run.get("unmapped"), run.get("warnings")
+    told = [str(warning) for warning in warnings] if isinstance(warnings, list) else []
+    names = [str(name) for name in unknown] if isinstance(unknown, list) else []
+    return [name for name in names if not any(f"'{name}'" in warning for warning in told)]
 
 
 def observed(reason: Document) -> str:

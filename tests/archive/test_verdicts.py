@@ -119,3 +119,17 @@ def test_a_damaged_verdict_is_never_skipped_in_silence(archive: Archive, worker:
     refused: list[Refusal] = []
     assert archive.verdicts(refused=refused)["id"].to_pylist() == [sound["id"]]
     assert [refusal.run_id for refusal in refused] == [path.stem]
+
+
+LATER = ["heldout_sketch", "other_answers", "choose_on"]
+
+
+def test_a_verdict_of_an_older_release_is_read(archive: Archive, worker: ModuleType) -> None:
+    row = worker.verdict("run", "1")
+    archive.write_verdict(row)
+    path = Path(archive.root) / "verdicts" / f"run.{row['id']}.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(LATER), path)
+    (found,) = archive.verdicts().to_pylist()
+    assert found["id"] == row["id"]
+    assert [found[name] for name in LATER] == [None, None, None]
+    assert archive.sql("select count(*) as n from verdicts where other_answers is null").to_pylist() == [{"n": 1}]

@@ -107,7 +107,8 @@ def test_what_was_noticed_is_told_in_sentences() -> None:
         "1 number logged as text: read as numbers",
         "'kl': 1 value not numeric, kept as text",
         "'reward' and 'mean_reward' are both logged and differ: 'reward' is used",
-        "'truncated' has values outside 0 to 1, so it cannot be clipped_ratio: left unmapped",
+        "'truncated' has values outside 0 to 1, so it cannot be clipped_ratio: left unmapped;"
+        " if it is in per cent, divide it by 100 in the log",
         "'clip_ratio' is not used, since its name does not tell whether it is clipped_ratio or policy_clip_fraction",
     )
     assert run.unmapped == ("clip_ratio", "truncated")

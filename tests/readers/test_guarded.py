@@ -48,6 +48,8 @@ PATH = Path("logs/a.x")
         RecursionError(),
         MemoryError(),
         SystemExit(2),
+        GeneratorExit(),
+        type("Own", (BaseException,), {})("x"),
     ],
     ids=repr,
 )
@@ -75,6 +77,28 @@ def test_what_is_returned_is_checked(method: str, outcome: object) -> None:
     arguments = (PATH, ReadOptions()) if method == "read" else (PATH,)
     with pytest.raises(InputError, match=f"failed in {method} \\(it returned a {type(outcome).__name__}\\)"):
         getattr(Guarded(Faulty(outcome)), method)(*arguments)
+
+
+@pytest.mark.parametrize(("method", "outcome"), [("parts", [b"a"]), ("files", ["a"]), ("beside", [PATH, 7])])
+def test_what_a_list_holds_is_checked(method: str, outcome: object) -> None:
+    class Listing(Faulty):
+        def files(self, path: Path) -> Any:
+            return self.outcome
+
+        beside = files
+
+    with pytest.raises(InputError, match=f"failed in {method} .its list has a (bytes|str|int) in it"):
+        getattr(Guarded(Listing(outcome)), method)(PATH)
+
+
+def test_an_attribute_that_fails_is_one_sentence() -> None:
+    class Failing(Faulty):
+        @property
+        def files(self) -> Any:
+            raise SystemExit(3)
+
+    with pytest.raises(InputError, match="failed in files"):
+        _ = Guarded(Failing(True)).files
 
 
 def test_what_a_reader_lacks_is_lacking() -> None:

@@ -42,6 +42,7 @@ def test_a_directory_without_runs_says_what_was_looked_for(write: Write, tmp_pat
     ("name", "content", "found"),
     [
         ("a.bin", b"\x00\x01\x02\xff\xfe" * 50, r"found binary data that begins with"),
+        ("a.safetensors", bytes(range(128, 256)) * 20, r"found binary data that begins with"),
         ("a.md", b"\n\n# Title\x1b[31m\n", r"found text that begins with '# Title\\x1b\[31m'"),
         ("a.csv", b"", "found an empty file"),
         ("a.txt", b"\n\n", "found blank lines"),

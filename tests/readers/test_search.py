@@ -47,7 +47,119 @@ def test_an_output_directory_is_one_run_whatever_it_holds(
     write("tree/a/console.log", "{'reward': 1}")
     write("tree/README.md", "reward: 1")
     write_state(rows_of(20, 0.1), "tree/b/checkpoint-20")
-    assert names(find_runs(tmp_path), tmp_path) == (["tree/a", "tree/b"], [])
+    found = find_runs(tmp_path)
+    assert names(found, tmp_path) == (["tree/a", "tree/b"], [("tree/a/metrics.csv", "copy")])
+    assert found.refused[0].reason == (
+        f"taken for one more log of the run {tmp_path / 'tree' / 'a'}, as is 1 other there, and not read; name it to"
+        " read it by itself."
+    )
+
+
+def test_a_stray_checkpoint_hides_no_other_run(write_state: WriteState, write: Write, tmp_path: Path) -> None:
+    write_state(rows_of(5), "tree/checkpoint-5")
+    write_state(rows_of(5, 0.1), "tree/checkpoint-5/checkpoint-3")
+    write_state(rows_of(5, 0.2), "tree/other/run")
+    write_state(rows_of(5, 0.3), "tree/other/checkpoint-3")
+    write("tree/sweep/lr1/metrics.csv", CSV)
+    write("tree/outputs/seed2/metrics.jsonl", '{"step": 1, "reward": 1}\n')
+    write("tree/verl/log.jsonl", '{"step": 1, "data": {"critic/rewards/mean": 0.5}}\n')
+    write("tree/a.csv", CSV + "3,0.5\n")
+    write("tree/logs/b.csv", CSV + "3,0.8\n")
+    assert names(find_runs(tmp_path), tmp_path) == (
+        [
+            "tree",
+            "tree/checkpoint-5/checkpoint-3",
+            "tree/other",
+            "tree/other/run",
+            "tree/outputs/seed2/metrics.jsonl",
+            "tree/sweep/lr1/metrics.csv",
+            "tree/verl/log.jsonl",
+        ],
+        [("tree/a.csv", "copy")],
+    )
+
+
+def test_a_run_of_another_reader_below_a_run_is_found_or_named(
+    write_state: WriteState, write: Write, shared_data: Path, tmp_path: Path
+) -> None:
+    write("tree/log.jsonl", '{"step": 1, "data": {"critic/rewards/mean": 0.5}}\n')
+    write("tree/rollouts/1.jsonl", '{"input": "a", "output": "b", "score": 1.0, "step": 1}\n')
+    write_state(rows_of(5), "tree/trl")
+    events = shared_data / "trl" / "healthy-s1" / "runs"
+    for place in ("runs", "expA", "trl/runs"):
+        shutil.copytree(events, tmp_path / "tree" / place)
+    sources, refused = names(find_runs(tmp_path), tmp_path)
+    assert [one[:9] for one in sources] == ["tree", "tree/expA", "tree/trl"]
+    (line,) = find_runs(tmp_path).refused
+    assert [(one[:13], kind) for one, kind in refused] == [("tree/runs/Nov", "copy")]
+    assert line.reason.startswith(
+        f"taken for one more log of the run {tmp_path / 'tree'}, as is 1 other in 2 runs, and"
+    )
+
+
+def test_what_lies_beside_a_stray_checkpoint_has_a_line_of_its_own(
+    write_state: WriteState, write: Write, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        write_state(rows_of(5, len(name) / 7), f"tree/{name}")
+        write(f"tree/{name}/console.csv", CSV)
+    write_state(rows_of(5, 0.4), "tree/z/checkpoint-5")
+    write("tree/z/other.csv", CSV)
+    write("tree/z/README.md", "# Card")
+    refused = find_runs(tmp_path).refused
+    assert [str(one.source.relative_to(tmp_path)) for one in refused if "taken for" in one.reason] == [
+        "tree/a/console.csv",
+        "tree/z/other.csv",
+    ]
+
+
+def test_logs_that_a_run_is_read_with_are_not_named(write: Write, write_state: WriteState, tmp_path: Path) -> None:
+    write("verl/log.jsonl", '{"step": 1, "data": {"critic/rewards/mean": 0.5}}\n')
+    write("verl/rollouts/1.jsonl", '{"input": "a", "output": "b", "score": 1.0, "step": 1}\n')
+    write_state(rows_of(5), "trl")
+    write("trl/README.md", "# Card")
+    write("trl/tokenizer.json", "{}")
+    assert names(find_runs(tmp_path), tmp_path) == (["trl", "verl"], [])
+
+
+def test_of_a_refused_run_what_is_in_it_is_looked_at(write: Write, tmp_path: Path) -> None:
+    write("sft/trainer_state.json", '{"log_history": [{"step": 1, "loss": 0.3}]}')
+    write("sft/checkpoint-1/trainer_state.json", '{"log_history": [{"step": 1, "loss": 0.3}]}')
+    write("sft/runs/loss.csv", "step,loss\n1,0.5\n")
+    write("sft/metrics.csv", CSV)
+    write("sft/lr1/b.csv", "step,loss\n1,0.5\n")
+    assert names(find_runs(tmp_path), tmp_path) == (
+        ["sft/metrics.csv"],
+        [("sft", "not_a_run"), ("sft/lr1/b.csv", "not_a_run")],
+    )
+
+
+def test_what_a_run_is_read_with_may_not_be_a_link_out_of_the_tree(
+    write: Write, write_state: WriteState, tmp_path: Path
+) -> None:
+    outside = write("outside/x", "{}")
+    for name in (
+        "README.md",
+        "checkpoint-3/args.json",
+        "completions/completions_1.parquet",
+        "wandb/run-1/files/requirements.txt",
+    ):
+        tree = tmp_path / name.partition("/")[0]
+        write_state(rows_of(3), f"{tree.name}/run")
+        write_state(rows_of(3), f"{tree.name}/run/checkpoint-3")
+        link = tree / "run" / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(outside)
+        found = find_runs(tree)
+        assert ("run", "unreadable") in names(found, tree)[1]
+        told = f"{link.name!r} is a link out of the tree, which is not followed; put a copy in its place, or name"
+        assert any(refusal.reason.startswith(told) for refusal in found.refused)
+        state = tree / "run" / "trainer_state.json"
+        state.rename(state.with_name("history.json"))
+        shutil.rmtree(tree / "run" / "checkpoint-3")
+        if name in ("README.md", "wandb/run-1/files/requirements.txt"):
+            assert ("run/history.json", "unreadable") in names(find_runs(tree), tree)[1]
+        assert find_runs(state.with_name("history.json")).sources
 
 
 def test_output_directories_below_an_output_directory_are_runs(write_state: WriteState, tmp_path: Path) -> None:
@@ -220,8 +332,10 @@ def test_links_out_of_the_tree_are_not_followed(write: Write, write_state: Write
     (tree / "dangling.csv").symlink_to(tmp_path / "absent")
     (tree / "run" / "trainer_state.json").symlink_to(tmp_path / "outside" / "run" / "trainer_state.json")
     found = find_runs(tree)
-    assert names(found, tree) == ([], [("run", "unreadable")])
-    assert "'trainer_state.json' is a link out of the tree" in found.refused[0].reason
+    assert names(found, tree) == ([], [("a.csv", "not_a_run"), ("run", "unreadable")])
+    told = "a link out of the tree, as is 1 other link, and not followed; name what it leads to."
+    assert found.refused[0].reason == told
+    assert "'trainer_state.json' is a link out of the tree" in found.refused[1].reason
 
 
 def test_links_to_files_inside_the_tree_are_followed(write: Write, write_state: WriteState, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from rlchecks.errors import NotARunError, UsageError
+from rlchecks.errors import InputError, NotARunError, UsageError
 from rlchecks.readers import ReadOptions, read_run
 from rlchecks.readers.table import TableReader, looks_like_a_log
 from rlchecks.run import RunLog
@@ -127,7 +127,8 @@ def test_metrics_in_per_cent_are_recorded_as_unreadable(write: Write) -> None:
     text = "step,reward,clipped_ratio,zero_std_fraction\n1,0.5,97.0,50.0\n2,0.5,98.0,60.0\n"
     run = read_run(write("a.csv", text))
     assert run.facts["metrics_unreadable"] == "clipped_ratio,zero_std_fraction"
-    assert run.warnings[0] == "'clipped_ratio' has values outside 0 to 1, so it cannot be clipped_ratio: left unmapped"
+    why = "'clipped_ratio' has values outside 0 to 1, so it cannot be clipped_ratio: left unmapped"
+    assert run.warnings[0] == f"{why}; if it is in per cent, divide it by 100 in the log"
 
 
 def test_one_stray_is_told_and_leaves_the_metric(write: Write) -> None:
@@ -197,3 +198,42 @@ def test_a_percentage_of_a_known_framework_is_not_taken_for_a_share(tmp_path: Pa
     assert run.framework == "verl"
     assert run.facts["metrics_unreadable"] == "clipped_ratio"
     assert run.steps["clipped_ratio"].null_count == run.steps.num_rows
+
+
+def test_usual_names_in_capitals_and_with_blanks_are_known(write: Write) -> None:
+    header = "Global Step,Mean Reward,Response-Length,KL,Val Reward,Clip Ratio,Reward/Style"
+    run = read_run(write("a.csv", header + "\n10,0.5,100,0.1,0.3,0.2,1\n20,0.6,110,0.2,0.4,0.2,1\n"))
+    rows = run.training_steps
+    assert rows["step"].to_pylist() == [10, 20]
+    assert [rows[name].to_pylist() for name in ("reward", "mean_length", "kl")] == [[0.5, 0.6], [100, 110], [0.1, 0.2]]
+    assert run.validation["score"].to_pylist() == [0.3, 0.4]
+    # What is ambiguous in its plain spelling is so in every other one, and no reward function is made of a name.
+    assert run.unmapped == ("Clip Ratio", "Reward/Style")
+    assert any("'Clip Ratio' is not used" in warning for warning in run.warnings)
+
+
+def test_of_two_names_that_only_their_spelling_tells_apart_none_is_guessed(write: Write) -> None:
+    with pytest.raises(NotARunError):
+        read_run(write("a.csv", "step,Mean Reward,mean-reward\n1,0.5,0.1\n"))
+    run = read_run(write("b.csv", "step,reward,KL,K L,kl\n1,0.5,0.1,0.2,0.3\n"))
+    assert run.training_steps["kl"].to_pylist() == [0.3]
+    declared = read_run(write("c.csv", "step,Mean Reward\n1,0.5\n"), columns={"Mean Reward": "reward"})
+    assert declared.training_steps["reward"].to_pylist() == [0.5]
+
+
+def test_answers_under_names_in_capitals_are_no_steps(write: Write) -> None:
+    with pytest.raises(NotARunError):
+        read_run(write("a.csv", "Prompt,Response,Reward\nq,a,0.5\n"))
+
+
+@pytest.mark.parametrize(
+    "text", ["step;reward\n1;0,53\n2;0,5\n", 'step,reward\n1,"1,234"\n', "step;reward\n1;1.234,5\n"]
+)
+def test_a_decimal_comma_is_refused_with_the_cell_and_what_to_do(text: str, write: Write) -> None:
+    with pytest.raises(InputError, match=r"row 1: 'reward' is '.*', expected a number with a decimal point; write"):
+        read_run(write("a.csv", text))
+
+
+def test_commas_in_a_column_without_a_meaning_do_no_harm(write: Write) -> None:
+    run = read_run(write("a.csv", "step;reward;devices\n1;0.5;0,1\n"))
+    assert run.training_steps["reward"].to_pylist() == [0.5]

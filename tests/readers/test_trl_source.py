@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def test_a_later_checkpoint_of_another_attempt_is_passed_over(write_state: Write
     run = read_run(tmp_path / "run")
     assert set(run.steps["reward"].to_pylist()) == {0.5}
     assert run.warnings == (
-        "checkpoint-100 was passed over: it does not continue the trainer_state.json at the top, so it is of another"
+        "'checkpoint-100' was passed over: it does not fit the trainer_state.json at the top, so it is of another"
         " attempt",
     )
 
@@ -112,3 +113,61 @@ def test_a_checkpoint_given_by_name_is_read_as_it_is(write_state: WriteState, tm
     assert (len(whole.steps), len(part.steps)) == (60, 40)
     assert whole.run_id == part.run_id
     assert part.warnings == ()
+
+
+def test_without_a_state_at_the_top_checkpoints_of_different_attempts_are_refused(
+    write_state: WriteState, tmp_path: Path
+) -> None:
+    for step, reward in ((100, 0.5), (200, 0.5), (300, 0.7)):
+        write_state(rows_of(step, reward), f"run/checkpoint-{step}", max_steps=300)
+    with pytest.raises(InputError) as caught:
+        read_run(tmp_path / "run")
+    assert str(caught.value) == (
+        f"{tmp_path / 'run'}: the checkpoints are of different attempts: checkpoint-300 does not continue"
+        " 'checkpoint-200', 'checkpoint-100'; name the trainer_state.json that is meant, or move the directories of"
+        " other attempts away."
+    )
+    assert len(read_run(tmp_path / "run" / "checkpoint-200" / "trainer_state.json").steps) == 200
+
+
+def test_an_attempt_that_was_resumed_from_the_middle_contradicts_what_it_left_over(
+    write_state: WriteState, tmp_path: Path
+) -> None:
+    write_state(rows_of(10), "run/checkpoint-10")
+    write_state([*rows_of(10), *rows_of(10, 0.6, first=11)], "run/checkpoint-20")
+    write_state(rows_of(30), "run/checkpoint-30")
+    with pytest.raises(InputError, match="checkpoint-30 does not continue 'checkpoint-20'; name"):
+        choose(tmp_path / "run")
+
+
+def test_an_earlier_checkpoint_of_another_attempt_is_told(write_state: WriteState, tmp_path: Path) -> None:
+    write_state(rows_of(30, 0.7), "run/checkpoint-30")
+    write_state(rows_of(40), "run/checkpoint-40")
+    write_state(rows_of(60), "run")
+    choice = choose(tmp_path / "run")
+    assert choice.state.step == 60
+    assert [warning.partition(":")[0] for warning in choice.warnings] == ["'checkpoint-30' was passed over"]
+
+
+@pytest.mark.parametrize("step", [30, 100])
+def test_a_state_at_the_top_that_is_older_than_another_attempt_is_refused(
+    step: int, write_state: WriteState, tmp_path: Path
+) -> None:
+    top = write_state(rows_of(60), "run")
+    write_state(rows_of(step, 0.7), f"run/checkpoint-{step}")
+    old = top.stat().st_mtime - 60
+    os.utime(top, (old, old))
+    with pytest.raises(InputError, match=r"does not continue the trainer_state\.json at the top and was written after"):
+        choose(tmp_path / "run")
+
+
+def test_all_checkpoints_that_continue_the_state_at_the_top_are_compared(
+    write_state: WriteState, tmp_path: Path
+) -> None:
+    write_state([*rows_of(20), {"step": 20, "train_runtime": 1.0}], "run", global_step=20)
+    for step, reward in ((10, 0.5), (20, 0.5), (30, 0.7), (40, 0.5)):
+        write_state(rows_of(step, reward), f"run/checkpoint-{step}")
+    choice = choose(tmp_path / "run")
+    assert choice.state.step == 40
+    assert choice.warnings[0].startswith("read from checkpoint-40: ")
+    assert choice.warnings[1].startswith("'checkpoint-30' was passed over")

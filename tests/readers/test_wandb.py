@@ -150,6 +150,7 @@ def test_logs_of_one_run_need_common_settings_and_steps_that_follow(tmp_path: Pa
     assert WandbReader().parts(tmp_path) == ids
     log = read_run(f"{tmp_path}#again")
     assert log.facts["attempts"] == "again, more (inferred)"
+    assert read_run(f"{tmp_path}#more").run_id == log.run_id
     assert values(log, "step") == list(range(1, 20))
     assert log.repeated_steps == 1
     with pytest.raises(NotARunError, match="7 runs"):
@@ -234,7 +235,7 @@ def test_the_version_of_trl_is_in_the_list_of_packages(tmp_path: Path) -> None:
     (files / "requirements.txt").write_text("torch==2.9.0\ntrl==0.20.0\n")
     for place in (path, path.parent, tmp_path):
         assert read_run(place).framework_version == "0.20.0"
-    assert WandbReader().beside(path) == [files]
+    assert WandbReader().beside(path)[0] == files
 
 
 def test_runs_without_rows_or_without_a_header_do_not_hide_others(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from rlchecks.report.terminal.decision import verdict
+from rlchecks.report.terminal.evaluated import evaluation
 from rlchecks.report.terminal.ingested import ingest
+from rlchecks.report.terminal.judges import judges
 from rlchecks.report.terminal.runs import audit, diagnosis, signals, table
 
-__all__ = ["audit", "diagnosis", "ingest", "signals", "table", "verdict"]
+__all__ = ["audit", "diagnosis", "evaluation", "ingest", "judges", "signals", "table", "verdict"]

@@ -9,10 +9,12 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from rlchecks.report import checkpoints, comparison, summary
+from rlchecks.report import checkpoints, closer, comparison, identities, overlap, summary
 from rlchecks.report import format as fmt
 from rlchecks.report.summary import Document
 from rlchecks.report.terminal.parts import EFFECT_STYLES, clean, finding, grid, heading, paragraph
+
+_MOST_CATEGORIES = 3
 
 _STYLES = {"PROMOTE": "bold white on green", "HOLD": "bold black on yellow", "REJECT": "bold white on red"}
 
@@ -54,6 +56,7 @@ def verdict(console: Console, document: Mapping[str, Any], paths: Mapping[str, s
     advice = [[Text("-"), clean(console, text)] for text in summary.todo(document)]
     console.print(grid([None, "fold"], rows=advice))
     _held_out(console, document)
+    _identities(console, document)
     _reasons(console, summary.items(document, "reasons"))
     found = summary.findings(document)
     if found:
@@ -93,11 +96,31 @@ def _held_out(console: Console, document: Document) -> None:
     looks = summary.mapping(document.get("comparison")).get("looks")
     if isinstance(looks, int) and looks > 1:
         paragraph(
-            console, Text(f"{looks} candidates were gated on these questions: the intervals are wider for it", "dim")
+            console, Text(f"{looks} candidates were compared on these questions: the intervals are wider for it", "dim")
         )
+    for text in (closer.choice(document), *_lost_categories(document)):
+        if text:
+            paragraph(console, clean(console, text))
+    left_out = overlap.sentence(document)
+    if left_out:
+        paragraph(console, clean(console, left_out))
     best = checkpoints.sentence(document)
     if best:
         paragraph(console, clean(console, best))
+
+
+def _identities(console: Console, document: Document) -> None:
+    known = identities.rows(document)
+    if not known:
+        return
+    heading(console, "Judge and grader")
+    rows = [[Text(one.role, style="dim"), clean(console, one.name), clean(console, one.words, "dim")] for one in known]
+    console.print(grid([None, "fold", "fold"], rows=rows))
+
+
+def _lost_categories(document: Document) -> list[str]:
+    lost = [one for one in closer.categories(document) if one.lost]
+    return [f"Confirmed loss in the category {one.name}: {one.difference}" for one in lost[:_MOST_CATEGORIES]]
 
 
 def _reasons(console: Console, reasons: Sequence[Document]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -60,17 +61,49 @@ def grid(columns: Sequence[str | None], *, rows: Sequence[Sequence[Text]]) -> Pa
     return Padding(table, (0, 0, 0, 2))
 
 
-def refusals(console: Console, refused: object, word: str = "Refused") -> None:
-    """Inputs that were not used, a line for each with the reason."""
+def aligned(rows: Sequence[Sequence[Text]], right: Sequence[bool]) -> list[Text]:
+    """Rows of cells as lines, two blanks between the columns, those that are ``right`` flush right."""
+    widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        line = Text("")
+        for cell, width, flush_right in zip(row, widths, right, strict=True):
+            blanks = " " * (width - cell.cell_len)
+            line.append("  ").append(blanks if flush_right else "").append_text(cell)
+            line.append("" if flush_right else blanks)
+        line.rstrip()
+        lines.append(line)
+    return lines
+
+
+def unbroken(console: Console, line: Text) -> None:
+    """A line that is neither wrapped nor cut, so that ids and paths in it can be copied."""
+    console.print(line, soft_wrap=True)
+
+
+def nothing_found(console: Console, document: Mapping[str, Any]) -> None:
+    """Say so where there was nothing to read at all."""
+    if any(document.get(key) for key in ("runs", "refused", "skipped")):
+        return
+    console.print()
+    words = "No log of a training run was found there. Name its log, or the folder that the trainer wrote to; "
+    paragraph(console, Text(words + "`rlchecks diagnose FILE` says what it makes of one file."))
+
+
+def refusals(console: Console, refused: object, word: str = "Refused", most: int = 50) -> None:
+    """Inputs that were not used: each on a line of its own, below it the reason."""
     listed = [item for item in refused if isinstance(item, Mapping)] if isinstance(refused, Sequence) else []
     if not listed:
         return
-    heading(console, f"{word} ({len(listed)})")
-    for item in listed[:50]:
-        source, reason = str(item.get("source")), str(item.get("reason")).removeprefix(f"{item.get('source')}: ")
-        hanging(console, Text.assemble(clean(console, source, "bold"), "  ", clean(console, reason)))
-    if len(listed) > 50:
-        paragraph(console, Text(f"and {len(listed) - 50} more"))
+    heading(console, f"{word} ({len(listed):,})")
+    for item in listed[:most]:
+        source, reason = str(item.get("source")), str(item.get("reason"))
+        for mark in (": ", ", "):
+            reason = reason.removeprefix(source + mark)
+        unbroken(console, Text.assemble("  ", clean(console, source, "bold", 4000)))
+        paragraph(console, clean(console, reason), 4)
+    if len(listed) > most:
+        paragraph(console, Text(f"and {len(listed) - most:,} more; --json prints them all", "dim"))
 
 
 def finding(console: Console, item: Mapping[str, Any], severity: str, *, short: bool = False, rest: str = "") -> None:
@@ -85,8 +118,8 @@ def finding(console: Console, item: Mapping[str, Any], severity: str, *, short: 
     """
     step = item.get("onset_step")
     # Most titles name their step themselves.
-    told = step is None or f"step {step}" in title_of(item)
-    since = () if told else ("  from step ", clean(console, step, limit=20))
+    told = step is None or re.search(rf"\bsteps? {step}\b", title_of(item))
+    since = () if told else (", from step ", clean(console, step, limit=20))
     title = Text.assemble(clean(console, title_of(item), "bold"), *since)
     rows = [[Text(f"{severity:<11}", style=SEVERITY_STYLES[severity]), title]]
     if not short:

@@ -19,6 +19,7 @@ from rlchecks.report.terminal.parts import (
     clean,
     finding,
     grid,
+    nothing_found,
     paragraph,
     refusals,
 )
@@ -43,9 +44,7 @@ def diagnosis(console: Console, document: Mapping[str, Any]) -> None:
         if not found:
             paragraph(console, Text("no finding"))
         _remarks(console, run)
-    if not any(document.get(key) for key in ("runs", "refused", "skipped")):
-        console.print()
-        paragraph(console, Text("No run was found there. `rlchecks diagnose FILE` says what it makes of one file."))
+    nothing_found(console, document)
     _unused(console, document)
 
 
@@ -98,14 +97,13 @@ def _remarks(console: Console, run: Mapping[str, Any]) -> None:
         _labelled(console, summary.effect(check), clean(console, words))
     for warning in _texts(run.get("warnings")):
         _labelled(console, "reading", clean(console, warning))
-    # Trainers log many keys that mean nothing here; in somebody's own table every unknown column may be a metric.
-    if run.get("framework") == "table" and run.get("unmapped"):
-        unknown = f"{fmt.anything(run['unmapped'])} not understood; name a metric with --column OWN=NAME"
-        _labelled(console, "reading", clean(console, unknown))
+    if unknown := summary.not_understood(run):
+        words = f"{fmt.anything(unknown)} not understood; name a metric with --column OWN=NAME"
+        _labelled(console, "reading", clean(console, words))
 
 
 def _labelled(console: Console, label: str, text: Text) -> None:
-    paragraph(console, Text.assemble((f"{label:<13}", "dim"), text))
+    console.print(grid([None, "fold"], rows=[[Text(f"{label:<11}", "dim"), text]]))
 
 
 def signals(console: Console, row: Mapping[str, Any]) -> None:
