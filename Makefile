@@ -14,7 +14,7 @@ FIND_PYTHON = for python in $(PYTHON) python3.11 python3 python3.12 python3.13; 
     if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi; python=; done; \
     if [ -z "$$python" ]; then echo "Python 3.11 or newer was not found; name it: make PYTHON=/path/to/python3.11" >&2; exit 1; fi
 
-.PHONY: help demo test lint format bench bench-detection lock clean
+.PHONY: help demo test lint format bench bench-detection bench-calibration calibration-quick lock clean
 
 help:
 	@echo "make demo    gate the example run: its reward doubles, and the held-out evaluation says that it got worse"
@@ -23,6 +23,8 @@ help:
 	@echo "make format  apply the style"
 	@echo "make bench   run the benchmarks"
 	@echo "make bench-detection   measure how often the findings are right, and write docs/detection.md"
+	@echo "make bench-calibration   measure whether the intervals keep what they promise, and write docs/calibration.md"
+	@echo "make calibration-quick   the same with few draws, written nowhere"
 	@echo "make lock    renew requirements.lock from the ranges in pyproject.toml"
 	@echo "make clean   remove .venv, caches and builds; archive and reports stay"
 
@@ -65,11 +67,17 @@ bench-detection: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[competitors]'
 	$(BIN)/python -m benchmarks.detection --write
 
+bench-calibration: $(STAMP)
+	$(BIN)/python -m benchmarks.calibration --write
+
+calibration-quick: $(STAMP)
+	$(BIN)/python -m benchmarks.calibration --quick
+
 lock:
 	@$(FIND_PYTHON); \
 	set -e; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
 	"$$python" -m venv "$$scratch/venv"; \
-	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check --editable '.[test,lint]'; \
+	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check --editable '.[inspect,minhash,test,lint]'; \
 	head -n 1 requirements.lock > "$$scratch/lock"; \
 	"$$scratch/venv/bin/pip" freeze --exclude-editable >> "$$scratch/lock"; \
 	cp "$$scratch/lock" requirements.lock

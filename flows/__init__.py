@@ -1,1 +1,1 @@
-"""Prefect flows, deployable as they are: ``gate``, ``audit`` and ``ingest`` of ``rlchecks.flows``."""
+"""Prefect flows, deployable as they are: ``gate``, ``audit``, ``ingest`` and ``evaluate`` of ``rlchecks.flows``."""

@@ -32,6 +32,8 @@ LARGEST_SHARD = 250
 
 HEALTHY, WARNING, SICK, INCOMPLETE = "healthy", "warning", "sick", "incomplete"
 _UNFINISHED = frozenset({"too_short", "ended_early"})
+# Expectations that fail where nothing can be told, not where something is wrong.
+_UNTOLD = frozenset({"health_too_short", "health_unreadable_metrics"})
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def entry(
     return {
         "run_id": numbers.pop("run_id"),
         **facts,
-        "status": status(findings, troubles),
+        "status": status(findings, troubles, row.get("unreadable_metrics") or 0),
         "findings": [finding_document(finding) for finding in findings],
         "failed": [
             {
@@ -184,25 +186,26 @@ def entry(
     }
 
 
-def status(findings: Sequence[Finding], troubles: Sequence[Check] = ()) -> str:
+def status(findings: Sequence[Finding], troubles: Sequence[Check] = (), unreadable: int = 0) -> str:
     """The health of a run.
 
     Args:
         findings: its findings.
         troubles: the checks of the health suite that did not pass.
+        unreadable: metrics whose logged values are out of their range.
 
     Returns:
         ``sick`` with a critical finding or a failed expectation that stops; else ``incomplete`` if it is too short,
-        ended early, or lacks a signal that stops; else ``warning`` with anything that warns; else ``healthy``.
+        ended early, has metrics that cannot be read, or lacks a signal that stops; else ``warning`` with anything that
+        warns; else ``healthy``.
     """
     codes = {finding.code for finding in findings}
     worst = max((finding.severity for finding in findings), default=Severity.INFORMATION)
     stops = [check for check in troubles if check.effect in ("hold", "reject")]
-    # Too few rows fail an expectation, too, but what they show is that nothing can be told yet.
-    failed = [check for check in stops if check.outcome == "failed" and check.code != "health_too_short"]
+    failed = [check for check in stops if check.outcome == "failed" and check.code not in _UNTOLD]
     if worst == Severity.CRITICAL or failed:
         return SICK
-    if codes & _UNFINISHED or stops:
+    if codes & _UNFINISHED or stops or unreadable:
         return INCOMPLETE
     warned = any(check.effect == "warn" and check.outcome == "failed" for check in troubles)
     return WARNING if worst == Severity.WARNING or warned else HEALTHY

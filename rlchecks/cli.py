@@ -15,6 +15,7 @@ import typer
 
 from rlchecks import __version__
 from rlchecks.errors import RlchecksError, UsageError
+from rlchecks.evaluation import command as evaluation
 from rlchecks.plain import plain
 from rlchecks.requests import ARCHIVE, PROFILE, REPORTS, AuditRequest, GateRequest, IngestRequest
 
@@ -41,7 +42,12 @@ Expectations_ = Annotated[
 ]
 Columns_ = Annotated[
     list[str] | None,
-    typer.Option("--column", metavar="OWN=NAME", help="Your log's column OWN is the metric NAME, such as reward."),
+    typer.Option(
+        "--column",
+        metavar="OWN=NAME",
+        help="Your log's column OWN is NAME: step, epoch, reward, reward/<function>, validation_reward, mean_length, "
+        "clipped_ratio, zero_std_fraction, kl, entropy or another metric (a wrong NAME lists all); repeatable.",
+    ),
 ]
 HeldoutColumns_ = Annotated[
     list[str] | None,
@@ -69,22 +75,38 @@ def gate(
     baseline: Annotated[
         str | None, typer.Option(help="Checkpoint of the starting model; default: the earliest.")
     ] = None,
-    candidate: Annotated[str | None, typer.Option(help="Checkpoint to be promoted; default: the latest.")] = None,
+    candidate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--candidate", metavar="NAME", help="Checkpoint to be promoted; default: the latest. Of several the best."
+        ),
+    ] = None,
+    choose_on: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Choose among several candidates on this share of the questions only."),
+    ] = None,
     checkpoint: Annotated[
         str | None, typer.Option(metavar="URI", help="The candidate's files, if not in RUN/<candidate>.")
     ] = None,
     profile: Profile_ = PROFILE,
     grader: Annotated[
-        list[str] | None, typer.Option("--grader", metavar="NAME", help="A training grader: NAME, NAME:0..10, ...")
+        list[str] | None, typer.Option("--grader", metavar="NAME", help="A grader: NAME, NAME:0..10, NAME:model=M.")
     ] = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option("--judge", metavar="NAME", help="A judge that decides: NAME, NAME:0..1:lower, NAME::advisory."),
+        typer.Option("--judge", metavar="NAME", help="A judge: NAME, NAME:0..1:lower, NAME::advisory, NAME:kind=rule."),
     ] = None,
     decoding: Annotated[str | None, typer.Option(metavar="NAME", help="The decoding that will be deployed.")] = None,
     margin: Annotated[
         float, typer.Option(metavar="M", help="Loss that is acceptable; 0: the gain must be shown.")
     ] = 0.0,
+    training_prompts: Annotated[
+        list[str] | None,
+        typer.Option("--training-prompts", metavar="PATH", help="All training prompts, to be compared; repeatable."),
+    ] = None,
+    near_copies: Annotated[
+        bool, typer.Option("--near-copies", help="Find training prompts with a few other words too, by MinHash.")
+    ] = False,
     family: Annotated[
         str | None, typer.Option(metavar="NAME", help="Runs that share these held-out questions.")
     ] = None,
@@ -98,24 +120,41 @@ def gate(
     archive: Archive_ = ARCHIVE,
     reports: Reports_ = REPORTS,
     expectations: Expectations_ = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write the verdict as JUnit XML, too.")
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option("--summary", metavar="FILE", help="Append it as Markdown, as to $GITHUB_STEP_SUMMARY."),
+    ] = None,
+    annotations: Annotated[
+        bool, typer.Option("--annotations", help="Print GitHub's annotations; with --json on stderr.")
+    ] = False,
     local: Local_ = False,
     as_json: Json_ = False,
 ) -> int:
     """Judge one candidate: training health and a held-out evaluation by a different judge become one verdict."""
     from rlchecks import launch
+    from rlchecks.ci_outputs import CiOutputs
     from rlchecks.verdict import EXIT_CODES
 
+    outputs = CiOutputs(junit, summary, annotations)
+    outputs.begin()
     request = GateRequest(
         run=run,
         heldout=tuple(heldout),
         baseline=baseline,
-        candidate=candidate,
+        candidate=candidate[0] if candidate and len(candidate) == 1 else None,
+        candidates=tuple(candidate) if candidate and len(candidate) > 1 else (),
+        choose_on=choose_on,
         checkpoint=checkpoint,
         profile=profile,
         graders=tuple(grader or ()),
         judges=tuple(judge or ()),
         decoding=decoding,
         margin=margin,
+        training_prompts=tuple(training_prompts or ()),
+        near_copies=near_copies,
         family=family,
         override=override,
         promote=promote,
@@ -128,6 +167,7 @@ def gate(
         command=_command(),
     )
     result, problem = launch.gate(request, local=local)
+    commands = outputs.finish(result.document)
     decision = result.document["decision"]
     paths = {"report": str(result.html), "verdict": str(result.json)}
     if as_json:
@@ -145,6 +185,8 @@ def gate(
         elif promote is not None:
             why = f"the verdict is {decision}" if problem is None else "it could not be recorded by the orchestrator"
             typer.echo(f"Not promoted: {why}.")
+    if commands:
+        typer.echo(commands, nl=False, err=as_json)
     if problem is not None:
         typer.echo(f"rlchecks: the verdict is written, but not recorded: {problem}", err=True)
         return COULD_NOT_RUN
@@ -272,6 +314,9 @@ def plan(
     candidate: Annotated[str | None, typer.Option(metavar="NAME", help="The other checkpoint in the pilot.")] = None,
     judge: Annotated[str | None, typer.Option(metavar="NAME", help="The judge in the pilot.")] = None,
     decoding: Annotated[str | None, typer.Option(metavar="NAME", help="The decoding in the pilot.")] = None,
+    repeats: Annotated[int | None, typer.Option(metavar="K", help="Answers per question and side.")] = None,
+    candidates: Annotated[int, typer.Option(metavar="K", help="Candidates to be gated on the same questions.")] = 1,
+    questions: Annotated[int | None, typer.Option(metavar="N", help="Questions that there are.")] = None,
     as_json: Json_ = False,
 ) -> int:
     """How many held-out questions a decision needs, before anybody evaluates anything."""
@@ -280,13 +325,50 @@ def plan(
 
     judges = () if judge is None else (parse_scorer(judge),)
     request = ComparisonRequest(baseline=baseline, candidate=candidate, judges=judges, decoding=decoding)
-    document = make_plan(margin, gain, tuple(pilot or ()), request)
+    document = make_plan(
+        margin, gain, tuple(pilot or ()), request, repeats=repeats, candidates=candidates, questions=questions
+    )
     if as_json:
         _print_json(document)
     else:
         for line in document["lines"]:
             typer.echo(line)
     return 0
+
+
+@app.command()
+def judges(
+    heldout: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]PATH ...", help="Held-out results: rows or evaluation logs, of the checkpoint NAME."
+        ),
+    ],
+    judge: Annotated[
+        list[str] | None,
+        typer.Option("--judge", metavar="NAME", help="A judge to compare: NAME, NAME:0..10; default: all."),
+    ] = None,
+    human: Annotated[
+        list[str] | None, typer.Option("--human", metavar="NAME", help="This judge is a person; repeatable.")
+    ] = None,
+    baseline: Annotated[str | None, typer.Option(metavar="NAME", help="Checkpoint of the starting model.")] = None,
+    candidate: Annotated[str | None, typer.Option(metavar="NAME", help="Checkpoint that is judged.")] = None,
+    heldout_columns: HeldoutColumns_ = None,
+    as_json: Json_ = False,
+) -> int:
+    """How far judges agree on the same answers, and what people's labels make of their scores. Nothing is stored."""
+    from rlchecks.heldout import parse_scorer
+    from rlchecks.judging import compare_judges
+
+    document = compare_judges(
+        heldout,
+        tuple(parse_scorer(text) for text in judge or ()),
+        tuple(human or ()),
+        baseline=baseline,
+        candidate=candidate,
+        columns=_columns(heldout_columns, "--heldout-column", "id=question_id"),
+    )
+    return _finish(document, as_json, "judges", None, 0)
 
 
 @app.command()
@@ -436,6 +518,8 @@ def _inert(text: str) -> str:
     """Text without control characters: an error may quote what a log or a model wrote."""
     return "".join(character if character.isprintable() else " " for character in text)
 
+
+evaluation.register(app, _columns, _finish)
 
 if __name__ == "__main__":
     main()

@@ -6,6 +6,7 @@ RlchecksError
 │   └── NotARunError     the file is readable but holds no reinforcement-learning run
 ├── SuiteError           an expectation suite or findings.toml is not usable
 ├── ArchiveError         the archive refused (a run id that collides, a statement that is no SELECT, ...)
+│   └── OlderCopyError   the archive has the run up to a later step
 └── OrchestratorError    Prefect could not be reached or lost what it was told
 """
 
@@ -58,6 +59,10 @@ class SuiteError(RlchecksError):
 
 class ArchiveError(RlchecksError):
     """The archive refused an operation, or what it holds is not what it should be."""
+
+
+class OlderCopyError(ArchiveError):
+    """A log is an earlier state of an archived run."""
 
 
 class OrchestratorError(RlchecksError):

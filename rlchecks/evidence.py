@@ -35,6 +35,12 @@ _COMPARISON = (
     Column("baseline_is_candidate", _FLAG, "same checkpoint hash, or all answers identical"),
     Column("judge_chosen", _FLAG, "it is clear which judge decides"),
     Column("judge_is_grader", _FLAG, "a deciding judge is a training grader, or the model itself"),
+    Column(
+        "judge_copies_grader", _FLAG, "a deciding judge's scores are a training grader's, and only the name differs"
+    ),
+    Column("judge_family_is_graders", _FLAG, "a deciding judge shares model, prompt or model family with a grader"),
+    Column("judge_family_is_models", _FLAG, "a deciding judge is of the evaluated model's family"),
+    Column("grader_agreement", _NUMBER, "largest share of equal scores of a deciding judge and a training grader"),
     Column("grader_known", _FLAG, "the training grader is known from the log or declared"),
     Column("judge_identity_declared", _FLAG, "more than the names tells judge and grader apart"),
     Column("difference", _NUMBER, "mean of candidate minus baseline over the questions"),
@@ -55,7 +61,9 @@ _COMPARISON = (
     Column("gain_gap_lower", _NUMBER, "lower limit of its interval"),
     Column("gain_gap_upper", _NUMBER, "upper limit of its interval"),
     Column("gain_gap_warns", _FLAG, "the gap is above 0.05 and its lower limit above 0"),
-    Column("n_looks", _INTEGER, "candidates gated on these questions, this one included"),
+    Column("category_upper", _NUMBER, "smallest Holm-adjusted upper limit of a category, ranges mapped to 0..1"),
+    Column("n_carrying", _INTEGER, "questions whose removal undoes the gain; null if more than max(3, 2 %) are needed"),
+    Column("n_looks", _INTEGER, "different answers compared on these questions, those of this call included"),
     Column("alpha", _NUMBER, "two-sided error rate of the intervals, after the looks"),
     Column("overlap_questions", _INTEGER, "held-out questions that are training prompts too; left out"),
     Column("overlap_share_seen", _NUMBER, "share of the training prompts that were seen"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
 
-from rlchecks import grading, publication, stages, suites, verdict
-from rlchecks.archive import Archive
+from rlchecks import contest, grading, publication, stages, suites, verdict
 from rlchecks.belonging import belonging
 from rlchecks.checkpoint import Checkpoint, candidate_checkpoint, checkpoint_identity
 from rlchecks.diagnosis import Finding, earlier_checkpoint, reward_hacking
@@ -19,17 +19,15 @@ from rlchecks.heldout import (
     ComparisonRequest,
     HeldoutRows,
     Scorer,
-    answers_identity,
     candidate_identity,
-    choose_checkpoints,
-    count_looks,
-    heldout_set_id,
     parse_scorer,
+    trained,
 )
 from rlchecks.heldout.checkpoint_curve import checkpoint_curve
+from rlchecks.heldout.training_prompts import read_training_prompts
 from rlchecks.publication import GateResult
 from rlchecks.requests import GateRequest
-from rlchecks.run import RunLog
+from rlchecks.run import InputFile, RunLog
 from rlchecks.runner import Runner
 from rlchecks.signals import kl_curve
 
@@ -53,7 +51,23 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
     ComparisonRequest(judges=judges, margin=request.margin)  # refuses what no rule can mean, before anything is stored
     run = runner.call(stages.load_run, request.run, request.archive, request.run_id, request.columns)
     rows = runner.call(stages.load_heldout, request.heldout, request.heldout_columns)
-    names = choose_checkpoints(rows.table, request.baseline, request.candidate)
+    told = read_training_prompts(request.training_prompts)
+    graders, prompts = _graders(run, declared), _training_prompts(run, told.prompts)
+    question = ComparisonRequest(
+        baseline=request.baseline,
+        judges=judges,
+        graders=graders,
+        graders_known=bool(graders),
+        graders_told=trained.graders_told(run, graders),
+        base_models=trained.base_models(run),
+        decoding=request.decoding,
+        margin=request.margin,
+        training_prompts=prompts,
+        training_prompts_share=1.0 if request.training_prompts else _share_seen(run),
+        near_copies=request.near_copies,
+    )
+    judged = contest.settle(request, rows, question, request.family or run.run_id, runner)
+    names = judged.names
     checkpoint = _checkpoint(request, names.candidate)
     if request.promote is not None and checkpoint is None:
         raise UsageError(
@@ -61,39 +75,22 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
             "say where they are with --checkpoint."
         )
     runner.call(stages.store_run, run, request.archive)
-    graders = _graders(run, declared)
     training = runner.call(
         stages.examine, run, rules.parameters, reward_range=_range(graders), last_step=names.candidate_step
     )
-    family = request.family or run.run_id
-    heldout_set, candidate = heldout_set_id(rows), candidate_identity(rows, names.candidate, _hash(checkpoint))
-    answers = answers_identity(rows, names.candidate)
-    looks = count_looks(
-        Archive(request.archive).verdicts(),
-        heldout_set=heldout_set,
-        family=family,
-        candidate_identity=candidate,
-        answers_identity=answers,
-    )
-    prompts = _training_prompts(run)
-    question = ComparisonRequest(
+    question = replace(
+        question,
         baseline=names.baseline,
         candidate=names.candidate,
-        judges=judges,
-        graders=graders,
-        graders_known=bool(graders),
-        decoding=request.decoding,
-        margin=request.margin,
-        looks=looks,
+        looks=judged.looks,
+        together=judged.together,
         candidate_hash=_hash(checkpoint),
         baseline_hash=_hash(_inside(request, names.baseline)),
         training_reward_gain=training.row["reward_gain_fraction"],
         training_reward_scale=_scale(training.row),
-        training_prompts=prompts,
-        training_prompts_share=_share_seen(run),
     )
-    comparison = runner.call(stages.compare_heldout, rows, question)
-    checkpoints = checkpoint_curve(rows, question, kl_curve.distances(run))
+    comparison = runner.call(stages.compare_heldout, judged.rows, question)
+    checkpoints = checkpoint_curve(judged.rows, question, kl_curve.distances(run), case=comparison.case)
     paid = grading.payments(run, names.candidate_step)
     found = _with_checkpoints(_with_hacking(training.findings, comparison, rules), comparison, checkpoints)
     findings = grading.support(found, paid)
@@ -116,18 +113,19 @@ def gate(request: GateRequest, runner: Runner, orchestrator: str) -> GateResult:
             comparison={
                 **comparison.document,
                 "checkpoints": checkpoints,
+                "choice": judged.choice,
                 # What the looks of later candidates are counted by; so they cannot be altered unseen.
-                "heldout_set": heldout_set,
-                "family": family,
-                "candidate_identity": candidate,
-                "answers_identity": answers,
+                **judged.identity,
+                "candidate_identity": candidate_identity(
+                    names.candidate, judged.identity["answers_identity"], _hash(checkpoint)
+                ),
             },
             observed={**comparison.observed, **words},
             signals=training.row,
             not_measured=_not_measured(run),
             grader_pays=grading.documents(paid),
         ),
-        _provenance(request, run, rows, rules),
+        _provenance(request, (*run.inputs, *rows.inputs, *told.inputs), rules),
     )
     document["orchestrator"] = orchestrator
     runner.call(stages.store_heldout, run.run_id, request.archive, rows)
@@ -158,10 +156,12 @@ def _hash(checkpoint: Checkpoint | None) -> str | None:
 
 
 def _graders(run: RunLog, declared: Iterable[Scorer]) -> tuple[Scorer, ...]:
-    """The training graders of the log, each with what was declared of it, and those that were only declared."""
+    """The training graders of the log, each with what was declared of it, and those only declared or by model."""
     by_name = {scorer.name: scorer for scorer in declared}
     logged = [by_name.pop(name, Scorer(name)) for name in run.graders]
-    return (*logged, *by_name.values())
+    named = (*logged, *by_name.values())
+    models = [one.name for one in trained.graders_told(run, named)]
+    return (*named, *(Scorer(name) for name in models if name not in {one.name for one in named}))
 
 
 def _range(graders: tuple[Scorer, ...]) -> tuple[float, float] | None:
@@ -176,9 +176,11 @@ def _scale(row: dict[str, Any]) -> tuple[float, float] | None:
     return (low, high) if low is not None and high is not None and low < high else None
 
 
-def _training_prompts(run: RunLog) -> frozenset[str] | None:
+def _training_prompts(run: RunLog, told: frozenset[str]) -> frozenset[str] | None:
+    """The prompts of the run's logged answers and those of files of their own; None if there are neither."""
     trained = run.completions.filter(pc.equal(run.completions["split"], "train"))
-    return frozenset(pc.unique(trained["prompt"].drop_null()).to_pylist()) if trained.num_rows else None
+    logged = frozenset(pc.unique(trained["prompt"].drop_null()).to_pylist())
+    return logged | told if trained.num_rows or told else None
 
 
 def _share_seen(run: RunLog) -> float | None:
@@ -227,8 +229,8 @@ def _not_measured(run: RunLog) -> list[str]:
     return [name for name in _NAMED_WHEN_MISSING if trained[name].null_count == trained.num_rows]
 
 
-def _provenance(request: GateRequest, run: RunLog, rows: HeldoutRows, rules: suites.Suites) -> dict[str, Any]:
-    files = [{"path": file.path, "sha256": file.sha256} for file in (*run.inputs, *rows.inputs)]
+def _provenance(request: GateRequest, inputs: Iterable[InputFile], rules: suites.Suites) -> dict[str, Any]:
+    files = [{"path": file.path, "sha256": file.sha256} for file in inputs]
     used = [{"name": suite.name, "sha256": suite.sha256} for suite in (rules.promotion, rules.health)]
     used.append({"name": "findings", "sha256": rules.parameters.sha256})
     return {"inputs": files, "suites": used, "versions": _versions(), "command": request.command}

@@ -16,6 +16,7 @@ from rlchecks.requests import AuditRequest, GateRequest, IngestRequest
 from rlchecks.runner import LocalRunner
 
 if TYPE_CHECKING:
+    from rlchecks.evaluation.request import EvaluateRequest
     from rlchecks.publication import GateResult
 
 R = TypeVar("R")
@@ -62,6 +63,19 @@ def ingest(request: IngestRequest, *, local: bool) -> Outcome[dict[str, Any]]:
             return compose(request, LocalRunner(), show)
 
     return _launch(plainly, "rlchecks.flows.ingest", "ingest_logs", request, local=local, validates=False)
+
+
+def evaluate(request: EvaluateRequest, *, local: bool) -> Outcome[dict[str, Any]]:
+    """Run a held-out evaluation."""
+
+    def plainly(recorded: str) -> dict[str, Any]:
+        from rlchecks.evaluation.run import evaluate as compose
+        from rlchecks.progress import progress
+
+        with progress("answers and scores") as show:
+            return compose(request, LocalRunner(), show)
+
+    return _launch(plainly, "rlchecks.flows.evaluate", "evaluate_models", request, local=local, validates=False)
 
 
 def _launch(

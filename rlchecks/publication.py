@@ -43,7 +43,15 @@ class GateResult:
 
 def archive_verdict(document: Mapping[str, Any], archive: str) -> None:
     """Write a verdict to the archive, once and for all; the same verdict again changes nothing."""
-    looks = ("family", "candidate_identity", "answers_identity", "heldout_set")
+    looks = (
+        "family",
+        "candidate_identity",
+        "answers_identity",
+        "other_answers",
+        "choose_on",
+        "heldout_set",
+        "heldout_sketch",
+    )
     Archive(archive).write_verdict(
         {
             "run_id": document["run"]["id"],

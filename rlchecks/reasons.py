@@ -19,6 +19,7 @@ _CAUSES = (
     "judge_not_chosen",
     "grader_unknown",
     "judge_is_grader",
+    "judge_equals_grader_scores",
     "baseline_is_candidate",
     "candidate_not_in_run",
     "candidate_beyond_log",
@@ -36,7 +37,10 @@ _CAUSES = (
 _IMPLIES: Mapping[str, frozenset[str]] = {
     "held_out_loss": frozenset({"gain_not_confirmed", "loss_not_excluded"}),
     # Where the only judge is the grader there is none to choose.
-    "judge_is_grader": frozenset({"independent_by_name_only", "judge_not_chosen"}),
+    "judge_is_grader": frozenset(
+        {"independent_by_name_only", "judge_not_chosen", "judge_equals_grader_scores", "judge_family_is_graders"}
+    ),
+    "judge_equals_grader_scores": frozenset({"judge_is_grader", "independent_by_name_only"}),
     "grader_unknown": frozenset({"independent_by_name_only"}),
     "judge_not_chosen": frozenset({"independent_by_name_only"}),
     "health_answers_clipped": frozenset({"health_clipped_ratio_late"}),

@@ -38,12 +38,16 @@ class GateRequest(_Checked):
             the answers of the checkpoint NAME.
         baseline: checkpoint of the starting model; None: the earliest.
         candidate: checkpoint to be promoted; None: the latest.
+        candidates: several checkpoints, in place of ``candidate``, of which the best is judged.
+        choose_on: share of the questions on which the best is chosen, the others decide; None: all do both.
         checkpoint: where the candidate's files are, if not in the run's directory.
         profile: profile of the healthy ranges.
         graders: declared training graders, ``NAME[:RANGE[:DIRECTION]]``.
-        judges: judges that decide or advise, ``NAME[:RANGE[:DIRECTION|advisory]]``.
+        judges: judges that decide or advise, as :func:`rlchecks.heldout.scorer.parse_scorer` has it.
         decoding: decoding that will be deployed.
         margin: loss that is acceptable, as a fraction of the judge's range.
+        training_prompts: files with all training prompts, or directories of them.
+        near_copies: whether to look for training prompts that differ from a question in a few words too.
         family: name of the line of runs whose candidates share the held-out questions; None: the run's id.
         override: reason for promoting against the verdict.
         promote: directory in which a promotion is recorded.
@@ -60,12 +64,16 @@ class GateRequest(_Checked):
     heldout: tuple[str, ...]
     baseline: str | None = None
     candidate: str | None = None
+    candidates: tuple[str, ...] = ()
+    choose_on: float | None = None
     checkpoint: str | None = None
     profile: str = PROFILE
     graders: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
     decoding: str | None = None
     margin: float = 0.0
+    training_prompts: tuple[str, ...] = ()
+    near_copies: bool = False
     family: str | None = None
     override: str | None = None
     promote: str | None = None
@@ -81,9 +89,20 @@ class GateRequest(_Checked):
         """Check the fields, and what only together makes sense.
 
         Raises:
-            UsageError: a text is empty; an override without anything to promote.
+            UsageError: a text is empty; an override without anything to promote; what only several candidates have.
         """
         super().__post_init__()
+        if self.candidates and (self.candidate is not None or len(self.candidates) < 2):
+            raise UsageError("One candidate is a candidate, several are candidates; give the one or the others.")
+        if self.choose_on is not None and not self.candidates:
+            raise UsageError("--choose-on SHARE chooses among several candidates; name each with --candidate.")
+        if self.choose_on is not None and not 0.0 < self.choose_on < 1.0:
+            raise UsageError(f"--choose-on lies between 0 and 1, such as .5; got {self.choose_on:g}.")
+        if self.candidates and self.checkpoint is not None:
+            raise UsageError(
+                "--checkpoint names the files of one candidate; with several, each must be a directory in RUN, or be "
+                "gated alone."
+            )
         if self.override is not None and self.promote is None:
             raise UsageError("--override is a reason to promote against the verdict; say where with --promote DIR.")
 

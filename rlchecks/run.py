@@ -36,7 +36,8 @@ class RunLog:
         planned_steps: steps the run was configured for, if known.
         repeated_steps: logged rows that repeat an earlier step (a resume); the last one was kept.
         graders: names of the training graders (reward functions), if the log names them.
-        facts: other facts as text: ``beta``, ``logging_steps``, ``max_completion_length``, ``num_generations``, ... An
+        facts: other facts as text: ``beta``, ``logging_steps``, ``max_completion_length``, ``num_generations``, ...;
+            ``base_model``, the model that the training started from, and ``reward_model``, one that graded it. An
             inferred fact has the suffix `` (inferred)``. About the metrics, as
             :func:`rlchecks.readers.framework_facts.framework_facts` collects them: ``reward_std_semantics``
             (``within_group``, ``within_group_median``, ``batch``, ``unknown``), ``kl_semantics``

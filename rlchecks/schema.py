@@ -123,10 +123,15 @@ VERDICTS = pa.schema(
         pa.field("candidate_identity", pa.string()),
         pa.field("answers_identity", pa.string()),
         pa.field("heldout_set", pa.string()),
+        pa.field("heldout_sketch", pa.string()),
+        pa.field("other_answers", pa.list_(pa.string())),
+        pa.field("choose_on", pa.float64()),
         pa.field("document_sha256", pa.string()),
         pa.field("document", pa.string()),
     ]
 )
 """One immutable row per verdict; ``document`` is its verdict.json. ``candidate_identity`` is the checkpoint's hash, or
 else the candidate's name with the hash of its answers, which is ``answers_identity``; ``heldout_set`` identifies the
-held-out questions."""
+held-out questions, and by ``heldout_sketch`` similar sets are recognised. ``other_answers`` are the hashes of the
+answers of candidates that were set aside in the same call, on the share ``choose_on`` of the questions or (null) on
+all. Releases that did not write these three left them null."""

@@ -14,7 +14,7 @@ from rlchecks.archive import Archive
 from rlchecks.diagnosis import Finding, Parameters, diagnose
 from rlchecks.diagnosis.finding import Number
 from rlchecks.errors import InputError
-from rlchecks.heldout import Comparison, ComparisonRequest, HeldoutRows, compare, read_rows
+from rlchecks.heldout import Choice, Comparison, ComparisonRequest, HeldoutRows, compare, read_rows, several
 from rlchecks.readers import read_run
 from rlchecks.readers.source import source_of
 from rlchecks.run import RunLog
@@ -91,6 +91,13 @@ def examine(
         checks = checks.filter(pc.less_equal(checks["step"], last_step))
     table = signals.compute(steps, [signals.facts_of(run, reward_range)], checks)
     return Examination(table, diagnose(signals.rows(table)[0], parameters))
+
+
+def choose_candidate(
+    rows: HeldoutRows, request: ComparisonRequest, candidates: Sequence[str], share: float | None = None
+) -> Choice:
+    """Choose the best of several candidates on the held-out questions, or on a share of them."""
+    return several.choose_candidate(rows, request, candidates, share)
 
 
 def compare_heldout(rows: HeldoutRows, request: ComparisonRequest) -> Comparison:

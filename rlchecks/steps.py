@@ -24,6 +24,7 @@ from prefect.utilities.annotations import opaque
 
 from rlchecks import audit, ingest, locate, publication, stages
 from rlchecks.errors import RlchecksError
+from rlchecks.evaluation import run as evaluation
 from rlchecks.orchestrator.shards import shard_runner
 from rlchecks.runner import worker_count
 
@@ -33,8 +34,10 @@ T = TypeVar("T")
 
 __all__ = [
     "PrefectRunner",
+    "ask",
     "audit_shard",
     "check",
+    "choose_candidate",
     "compare_heldout",
     "examine",
     "find_runs",
@@ -43,6 +46,7 @@ __all__ = [
     "load_heldout",
     "load_run",
     "publish",
+    "score_answers",
     "store_heldout",
     "store_run",
 ]
@@ -76,6 +80,7 @@ load_run = _touching_files(stages.load_run, "load-run")
 store_run = _touching_files(stages.store_run, "store-run")
 load_heldout = _touching_files(stages.load_heldout, "load-heldout")
 examine = _computing(stages.examine, "examine")
+choose_candidate = _computing(stages.choose_candidate, "choose-candidate")
 compare_heldout = _computing(stages.compare_heldout, "compare-heldout")
 check = _computing(stages.check, "check")
 store_heldout = _touching_files(stages.store_heldout, "store-heldout")
@@ -84,6 +89,8 @@ find_runs = _touching_files(locate.find, "find-runs")
 ingest_shard = _touching_files(ingest.ingest_shard, "ingest-shard")
 audit_shard = _touching_files(audit.audit_shard, "audit-shard")
 judge_health = _computing(audit.judge, "judge-health")
+ask = _computing(evaluation.ask, "ask")
+score_answers = _computing(evaluation.score_answers, "score-answers")
 
 _TASKS: dict[Callable[..., Any], Task[..., Any]] = {
     one.fn: one
@@ -92,6 +99,7 @@ _TASKS: dict[Callable[..., Any], Task[..., Any]] = {
         store_run,
         load_heldout,
         examine,
+        choose_candidate,
         compare_heldout,
         check,
         store_heldout,
@@ -100,6 +108,8 @@ _TASKS: dict[Callable[..., Any], Task[..., Any]] = {
         ingest_shard,
         audit_shard,
         judge_health,
+        ask,
+        score_answers,
     )
 }
 

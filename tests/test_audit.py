@@ -14,6 +14,7 @@ from rlchecks.audit import audit, exit_code, status
 from rlchecks.diagnosis import Finding, Severity
 from rlchecks.errors import UsageError
 from rlchecks.health import Check
+from rlchecks.quicklook import look
 from rlchecks.requests import AuditRequest
 from rlchecks.runner import LocalRunner
 
@@ -43,6 +44,7 @@ def trouble(effect: str, outcome: str = "failed", code: str = "health_reward_end
         ([finding("learning")], [trouble("hold", "missing")], "incomplete"),
         ([finding("too_short")], [], "incomplete"),
         ([finding("too_short")], [trouble("hold", "failed", "health_too_short")], "incomplete"),
+        ([finding("learning")], [trouble("hold", "failed", "health_unreadable_metrics")], "incomplete"),
         ([finding("learning"), finding("ended_early")], [], "incomplete"),
         ([finding("ended_early"), finding("diverged", Severity.CRITICAL)], [], "sick"),
     ],
@@ -188,3 +190,13 @@ def test_every_shared_run_gets_what_it_must_and_nothing_else(ask: Any, shared_da
     assert (steps["resumed"], steps["restarted"]) == (100, 60)
     crash = runs["nan-crash"]["findings"]
     assert "non_finite" not in {one["code"] for one in crash}
+
+
+def test_the_quick_look_and_the_audit_agree_on_metrics_that_cannot_be_read(ask: Any, tmp_path: Path) -> None:
+    path = tmp_path / "per-cent.csv"
+    path.write_text("step,reward,cut\n" + "".join(f"{n},{0.4 + n / 100},{90 + n % 7}\n" for n in range(60)))
+    columns = {"cut": "clipped_ratio"}
+    (seen,) = look((str(path),), "chat", None, columns)["runs"]
+    (audited,) = ask(path, columns=columns)["runs"]
+    assert seen["status"] == audited["status"] == "incomplete"
+    assert any("divide it by 100" in warning for warning in seen["warnings"])

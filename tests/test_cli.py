@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -137,6 +138,27 @@ def test_a_hold_is_two(call: Call, example_run: Path) -> None:
     assert json.loads(done.stdout)["decision"] == "HOLD"
 
 
+def test_a_ci_server_gets_its_files(call: Call, example_run: Path, tmp_path: Path) -> None:
+    summary, junit = tmp_path / "summary.md", tmp_path / "junit.xml"
+    summary.write_text("before\n")
+    outputs = ("--junit", junit, "--summary", summary, "--annotations")
+    done = call("gate", example_run, "--heldout", example_run / "eval", "--run-id", "demo", "--local", *outputs)
+    assert done.returncode == 1, done.stderr
+    assert "::error title=REJECT%3A" in done.stdout
+    assert summary.read_text().startswith("before\n# REJECT: ")
+    case = ElementTree.parse(junit).find("testsuite/testcase")
+    assert case is not None
+    assert case.find("failure") is not None
+
+
+def test_a_gate_that_could_not_run_leaves_no_earlier_success(call: Call, tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    junit.write_text("<testsuites/>")
+    refused(call("gate", tmp_path / "no-run", "--heldout", tmp_path, "--local", "--junit", junit), "no-run")
+    assert "no decision" in junit.read_text()
+    refused(call("gate", "x", "--heldout", "y", "--summary", tmp_path / "no" / "where.md"), "--summary")
+
+
 def test_suites_are_copied_and_used(call: Call, example_run: Path, tmp_path: Path) -> None:
     assert call("init", "mine").returncode == 0
     refused(call("init", "mine"), "already holds")
@@ -158,14 +180,14 @@ def test_a_fault_of_our_own_is_no_verdict(call: Call, example_run: Path, tmp_pat
 def test_plan_says_how_many_questions(call: Call) -> None:
     done = call("plan", "--margin", "0.02")
     assert done.returncode == 0
-    # 7.8489 x .05 / .02^2
-    assert "982 questions" in done.stdout
+    # 7.8489 x .10 / .02^2
+    assert "1,963 questions" in done.stdout
 
 
 def test_an_expected_gain_is_planned_for_too(call: Call) -> None:
     document = json.loads(call("plan", "--gain", "0.05", "--json").stdout)
-    # 7.8489 x .1 / .05^2
-    assert document["plans"][1] == {"differing_share": 0.1, "questions": 314}
+    # 7.8489 x .2 / .05^2
+    assert document["plans"][2] == {"differing_share": 0.2, "questions": 628}
 
 
 def test_with_json_the_error_is_a_document_too(call: Call) -> None:

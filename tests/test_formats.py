@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rlchecks.metrics import METRICS
 from rlchecks.readers.registry import built_in
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "formats"
@@ -31,6 +32,11 @@ def test_the_index_links_every_page(name: str) -> None:
 
 def test_there_is_no_page_of_a_format_that_is_not_read() -> None:
     assert {path.stem for path in PAGES.iterdir()} - {*NAMES} == {"README", "frameworks"}
+
+
+def test_the_page_of_tables_lists_what_a_column_can_be() -> None:
+    text = (PAGES / "table.md").read_text(encoding="utf-8")
+    assert [name for name in (*METRICS, "step", "epoch", "validation_reward") if f"`{name}`" not in text] == []
 
 
 def test_what_a_reader_looks_for_fits_into_a_sentence() -> None:

@@ -239,9 +239,64 @@ def test_the_second_candidate_on_the_same_questions_is_a_second_look(
     again = {"family": "adders", "run_id": "other", "heldout": heldout}
     second = ask(other, **again)
     assert second.document["comparison"]["looks"] == 2
-    assert second.document["comparison"]["confidence"] == pytest.approx(0.975)
+    assert second.document["comparison"]["confidence"] == pytest.approx(1 - 0.05 / 3)
     assert ask(other, **again).document["comparison"]["looks"] == 2
     assert ask(example_run, family="adders").document["comparison"]["looks"] == 2
+
+
+@pytest.fixture
+def several(example_run: Path, tmp_path: Path) -> tuple[str, ...]:
+    """The example's rows, with two more candidates that answer every question, or none, right."""
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table(example_run / "eval" / "base.parquet").to_pylist()
+    path = tmp_path / "several.jsonl"
+    with path.open("w") as file:
+        for name, score in (("always", 1.0), ("never", 0.0)):
+            for row in rows:
+                file.write(json.dumps(row | {"checkpoint": name, "score": score, "answer": name, "step": None}) + "\n")
+    return str(example_run / "eval" / "base.parquet"), str(path)
+
+
+def test_of_several_candidates_the_best_is_judged_and_all_are_looks(
+    ask: Any, example_run: Path, several: tuple[str, ...]
+) -> None:
+    asked = {"heldout": several, "baseline": "base", "candidates": ("never", "always")}
+    comparison = ask(example_run, **asked).document["comparison"]
+    assert comparison["choice"]["chosen"] == "always"
+    assert comparison["looks"] == 2
+    assert [row["confirmed"] for row in comparison["choice"]["rows"]] == [True, False]
+    assert len(comparison["other_answers"]) == 1
+    assert ask(example_run, **asked).document["comparison"]["looks"] == 2
+    alone = ask(example_run, heldout=several, baseline="base", candidate="never").document["comparison"]
+    assert (alone["looks"], alone["choice"]) == (2, None)
+
+
+def test_chosen_on_a_share_the_others_are_no_looks_at_the_rest(
+    ask: Any, example_run: Path, several: tuple[str, ...]
+) -> None:
+    asked = {"heldout": several, "baseline": "base", "candidates": ("never", "always"), "choose_on": 0.5}
+    comparison = ask(example_run, **asked).document["comparison"]
+    assert (comparison["looks"], comparison["choose_on"]) == (1, 0.5)
+    seen = comparison["choice"]["questions"]
+    whole = ask(example_run, heldout=several, baseline="base", candidate="always").document["comparison"]
+    assert comparison["n_questions"] + seen == whole["n_questions"]
+    assert whole["looks"] == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"candidates": ("a",)}, "give the one or the others"),
+        ({"candidates": ("a", "b"), "candidate": "c"}, "give the one or the others"),
+        ({"choose_on": 0.5}, "chooses among several candidates"),
+        ({"candidates": ("a", "b"), "choose_on": 1.0}, "between 0 and 1"),
+        ({"candidates": ("a", "b"), "checkpoint": "x"}, "files of one candidate"),
+    ],
+)
+def test_what_only_several_candidates_have_is_refused_without_them(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        GateRequest(run="r", heldout=("h",), **fields)
 
 
 def test_a_candidate_from_beyond_the_log_holds(ask: Any, example_run: Path, tmp_path: Path) -> None:
@@ -374,3 +429,64 @@ def test_a_metric_that_could_not_be_read_holds(ask: Any, example_run: Path, tmp_
     log.write_text("\n".join(["step,reward,clipped_ratio", *rows]))
     result = ask(log, heldout=(str(example_run / "eval"),), graders=("lazy_grader_reward",))
     assert "health_unreadable_metrics" in codes(result, "hold")
+
+
+def renamed(example_run: Path, to: Path, change: Any) -> str:
+    """The example's held-out rows with the training grader's scores under another name in the judge's place."""
+    import pyarrow.parquet as pq
+
+    rows = [row for path in sorted((example_run / "eval").glob("*.parquet")) for row in pq.read_table(path).to_pylist()]
+    graded = [row for row in rows if row["judge"] == "lazy_grader_reward"]
+    path = to / "renamed.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in graded + [row | change(row) for row in graded]))
+    return str(path)
+
+
+def test_the_training_grader_under_another_name_holds(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    path = renamed(example_run, tmp_path, lambda row: {"judge": "our_judge", "score": 10 * row["score"]})
+    result = ask(example_run, heldout=(path,))
+    assert result.document["decision"] == "HOLD"
+    assert "judge_equals_grader_scores" in codes(result, "hold")
+    assert not {"judge_is_grader", "independent_by_name_only"} & codes(result, "hold", "warn")
+    lookalike = renamed(example_run, tmp_path, lambda row: {"judge": "lаzy_grader_reward", "score": 1 - row["score"]})
+    assert "judge_is_grader" in codes(ask(example_run, heldout=(lookalike,)), "hold")
+
+
+def test_a_suite_from_before_identities_holds_for_a_renamed_grader_too(
+    ask: Any, example_run: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    suites.copy_to(own)
+    document = json.loads((own / "promotion.json").read_text())
+    document["expectations"] = [
+        one for one in document["expectations"] if one["kwargs"]["column"] != "judge_copies_grader"
+    ]
+    (own / "promotion.json").write_text(json.dumps(document))
+    path = renamed(example_run, tmp_path, lambda row: {"judge": "our_judge"})
+    result = ask(example_run, heldout=(path,), expectations=str(own))
+    assert "judge_is_grader" in codes(result, "hold")
+
+
+def test_declared_identities_stand_in_the_verdict(ask: Any, example_run: Path, tmp_path: Path) -> None:
+    rubric = tmp_path / "rubric.md"
+    rubric.write_text("Is the sum right?")
+    result = ask(
+        example_run,
+        judges=(f"strict_exact:kind=rule:prompt=@{rubric}",),
+        graders=("lazy_grader_reward:model=openai/gpt-4o",),
+    )
+    assert result.document["decision"] == "REJECT"
+    assert "independent_by_name_only" not in codes(result, "hold", "warn")
+    identity = result.document["judge"]["identity"]
+    assert (identity["kind"], identity["from"]) == ("rule", {"kind": "declared", "prompt_sha256": "declared"})
+    assert result.document["graders"][0]["identity"]["family"] == "gpt"
+    assert "openai/gpt-4o" in result.html.read_text()
+
+
+def test_the_graders_model_is_no_judge_whatever_it_is_called(ask: Any, example_run: Path) -> None:
+    result = ask(
+        example_run,
+        judges=("strict_exact:model=openai/gpt-4o",),
+        graders=("lazy_grader_reward:model=azure/gpt-4o-2024-08-06",),
+    )
+    assert "judge_is_grader" in codes(result, "hold")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,10 @@ DATA = Path(os.environ.get("RLCHECKS_SHARED_DATA") or Path(__file__).parents[3] 
 """The labelled real runs; ``$RLCHECKS_SHARED_DATA`` names another place."""
 
 
+FIRST = 10
+"""Runs of each scenario that the fingerprint of a measurement is taken of: few enough for a test to draw them."""
+
+
 @dataclass(frozen=True)
 class Examined:
     """A scenario's runs: what is true of them, what was found by profile, what other programs said of the first."""
@@ -37,10 +42,11 @@ class Examined:
 
 @dataclass(frozen=True)
 class Measured:
-    """Counts of one seed: by profile, and by program where others were asked."""
+    """Counts of one seed: by profile, and by program where others were asked; and its :func:`fingerprint`."""
 
     seed: int
     runs: int
+    fingerprint: str
     tallies: dict[str, Tally]
     scores: dict[str, duel.Score]
 
@@ -58,6 +64,23 @@ def compare(name: str, seed: int, runs: int) -> Examined:
     """Draw held-out results of a scenario and see what is said of them; a profile makes no difference there."""
     seen, said = heldout.examine(name, seed, runs, load("chat").parameters)
     return Examined(seen, dict.fromkeys(PROFILES, said))
+
+
+def fingerprint(examined: Sequence[Examined]) -> str:
+    """Tell measurements apart: a hash of what is true of, and what was found in, the first runs of each scenario.
+
+    It changes with a rule, a threshold or the simulator wherever that changes a finding, its severity or its onset.
+    """
+    lines = []
+    for one in examined:
+        for index, run in enumerate(one.runs[:FIRST]):
+            truth = run.truth
+            true = sorted((code, effect.shown) for code, effect in truth.must.items())
+            lines.append(repr((run.scenario, index, true, sorted(truth.may), sorted(truth.onset.items()))))
+            for profile, some in one.found.items():
+                said = some[index]
+                lines.append(repr((profile, sorted(said.codes), sorted(said.alarms), sorted(said.onset.items()))))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def simulate(seed: int, runs: int, asked: int = 0) -> Measured:
@@ -79,7 +102,7 @@ def simulate(seed: int, runs: int, asked: int = 0) -> Measured:
         scores[duel.OURS] = duel.score(matches)
         for name in competitors.installed():
             scores[name] = duel.score(matches, [heard for one in results for heard in one.said[name]])
-    return Measured(seed, runs, tallies, scores)
+    return Measured(seed, runs, fingerprint(results + compared), tallies, scores)
 
 
 @dataclass(frozen=True)

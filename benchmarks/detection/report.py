@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from benchmarks.detection import duel
 from benchmarks.detection.competitors import VERSIONS
-from benchmarks.detection.measure import Measured, Real
+from benchmarks.detection.measure import FIRST, Measured, Real
 from benchmarks.detection.runs import HEALTHY, SCENARIOS
 from benchmarks.detection.tally import Code, Tally
 from rlchecks.diagnosis.registry import CODES
@@ -25,7 +25,7 @@ def seed(measured: Measured) -> str:
     """Write the tables of one seed, a profile each."""
     parts = [
         f"Seed {measured.seed}, {measured.runs} runs of each of {len(SCENARIOS)} scenarios, {len(HEALTHY)} of them "
-        "healthy."
+        f"healthy. What was found in the first {FIRST} of each has the fingerprint `{measured.fingerprint}`."
     ]
     return "\n\n".join(parts + [_profile(profile, tally) for profile, tally in measured.tallies.items()])
 

@@ -188,10 +188,7 @@ def _reward(seen: Seen, truth: Truth) -> None:
         truth.may.add("learning")
     if seen.gain >= RISE:
         truth.must["learning"] = Effect(seen.gain, seen.least_gain)
-    if seen.gain <= -SLIGHT:
-        truth.may.add("reward_falling")
-    if seen.gain <= -RISE:
-        truth.must["reward_falling"] = Effect(-seen.gain, seen.least_gain)
+    _fall(seen, truth)
     alike = seen.late("zero_std_fraction")
     still = np.ptp(seen.course["reward"]) / seen.width < SLIGHT
     if abs(seen.gain) < EXCLUDED:
@@ -200,14 +197,42 @@ def _reward(seen: Seen, truth: Truth) -> None:
         truth.must["no_trend"] = Effect(EXCLUDED, 2 * ONE_SIDED * seen.line_error(seen.rows))
 
 
+def _fall(seen: Seen, truth: Truth) -> None:
+    """A fall over the whole run, over its second half, or at once to the floor."""
+    width = _window(seen)
+    falls = -_moves(seen.course["reward"], width) / seen.width if seen.rows >= 20 else np.zeros(1)
+    if seen.gain <= -SLIGHT or seen.change_late <= -SLIGHT or falls.max() >= 0.2:
+        truth.may.add("reward_falling")
+    effects = [Effect(-seen.gain, seen.least_gain)] if seen.gain <= -RISE else []
+    if seen.change_late <= -EXCLUDED and seen.rows >= 40:
+        # Twice the usual score: the few rows of one half must also tell how noisy they are.
+        error = 2 * SCORE * seen.line_error(seen.rows // 2)
+        effects.append(Effect(-seen.change_late, max(1.3 * EXCLUDED, error)))
+    at_floor = (seen.course["reward"][-3:].mean() - seen.setting.low) / (seen.setting.high - seen.setting.low) <= 0.1
+    whole = falls.max() * seen.width >= 0.8 * np.ptp(seen.course["reward"])
+    if falls.max() >= 0.3 and at_floor and whole:
+        error = seen.noise * np.sqrt(2 / width)
+        effects.append(Effect(float(falls.max()), float(max(0.3 + EDGE * error, 8 * error))))
+    if effects:
+        truth.must["reward_falling"] = max(effects, key=lambda effect: effect.shown)
+
+
+def _window(seen: Seen) -> int:
+    """Rows of each of two neighbouring windows between which the reward may jump."""
+    return max(3 if seen.setting.prompts > 1 else 5, round(0.06 * seen.rows))
+
+
+def _moves(rewards: Floats, width: int) -> Floats:
+    """Differences of the means of neighbouring windows."""
+    sums = np.concatenate([[0.0], np.cumsum(rewards)])
+    return np.asarray((sums[2 * width :] - 2 * sums[width:-width] + sums[: -2 * width]) / width)
+
+
 def _jump(seen: Seen, truth: Truth) -> None:
-    width = max(3 if seen.setting.prompts > 1 else 5, round(0.06 * seen.rows))
     if seen.rows < 20:
         return
-    rewards = seen.course["reward"]
-    sums = np.concatenate([[0.0], np.cumsum(rewards)])
-    jump = (sums[2 * width :] - 2 * sums[width:-width] + sums[: -2 * width]) / width
-    size = float(jump.max()) / seen.width
+    width, rewards = _window(seen), seen.course["reward"]
+    size = float(_moves(rewards, width).max()) / seen.width
     if size >= 0.2:
         truth.may.add("sudden_reward")
     whole = size * seen.width >= 0.8 * np.ptp(rewards)
@@ -267,6 +292,12 @@ def _length(seen: Seen, truth: Truth) -> None:
         truth.may |= {"length_collapse"} if not rose or growth <= 0.2 or late < 4 else set()
         if growth <= 0.35 and (seen.gain < SLIGHT or growth <= 0.12):
             truth.must["length_collapse"] = Effect(1 - growth, 0.65 + EDGE * relative)
+    last = float(seen.course["mean_length"][-max(5, round(0.05 * seen.rows)) :].mean()) / early
+    if last <= 0.25:
+        truth.may.add("length_collapse")
+    if last <= 0.12:
+        # A median of a quarter as many rows as are late has some 2.5 times the error of their mean.
+        truth.must.setdefault("length_collapse", Effect(1 - last, 0.85 + EDGE * 2.5 * last * relative / growth))
 
 
 def _cut(seen: Seen, truth: Truth) -> None:

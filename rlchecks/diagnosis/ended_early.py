@@ -11,12 +11,12 @@ def detect(context: Context) -> list[Finding]:
     done = context.number("completed_fraction")
     if done is None or done >= context.parameters.limit("ended_early", "completed"):
         return []
-    planned = context.step("planned_steps")
+    last, planned = context.step("last_step"), context.step("planned_steps")
     return [
         context.finding(
             "ended_early",
             Severity.INFORMATION,
-            title=f"The run ended at {done:.0%} of its {planned} planned steps.",
+            title=f"The run ended at step {last} of {planned} planned steps.",
             meaning="It was stopped, it crashed, or it still goes on.",
             advice="Find out why before its last checkpoint is used.",
             evidence=("completed_fraction", "planned_steps", "last_step"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding, Severity
-from rlchecks.diagnosis.patterns import enough_for_trends, largest_change, reward_down, reward_up, starved
+from rlchecks.diagnosis.patterns import enough_for_trends, largest_change, off_its_scale, reward_up, starved
 
 
 def detect(context: Context) -> list[Finding]:
@@ -13,7 +13,8 @@ def detect(context: Context) -> list[Finding]:
     That no change stands out is not enough: the rows must show that there was little at most. Where noise could hide
     more, nothing can be said, and the run is ``inconclusive``.
     """
-    if not enough_for_trends(context) or reward_up(context) or reward_down(context) or starved(context):
+    moved = reward_up(context) or "reward_falling" in context.found or off_its_scale(context)
+    if not enough_for_trends(context) or moved or starved(context):
         return []
     largest, limit = largest_change(context), context.parameters.limit("reward", "largest_change")
     if largest is None or largest > limit:

@@ -47,6 +47,23 @@ def largest_change(context: Context) -> float | None:
     return bound if band is None else min(bound, band)
 
 
+def off_its_scale(context: Context) -> bool:
+    """Whether the reward moved clearly among its own answers, and hardly on the scale that had to be guessed.
+
+    Rewards from 50 to 51 are taken to count from 0; what is little there may be all that they have.
+    """
+    parameters = context.parameters
+    effect = context.number("reward_gain_effect")
+    return (
+        context.signals.get("scale_basis") == "inferred"
+        and effect is not None
+        and abs(effect) >= parameters.limit("reward", "own_effect")
+        and context.at_most("reward_trend_p", parameters.limit("reward", "knee_max_p"))
+        and not reward_up(context)
+        and not reward_down(context)
+    )
+
+
 def what_shows_the_trend(context: Context) -> str:
     """The signal that shows a rise or fall of the reward to be real: the p of a line or of a knee, or its ordering."""
     parameters = context.parameters

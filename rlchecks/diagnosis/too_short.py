@@ -13,10 +13,14 @@ def detect(context: Context) -> list[Finding]:
         return []
     rows, checks = context.number("n_reward_rows") or 0, context.step("validation_checks") or 0
     needed = context.parameters.hold_below["n_reward_rows"]
-    title = f"Too short: {rows:.0f} logged rows with a reward, {needed:.0f} are needed for a trend."
+    logged = f"{rows:.0f} logged row{'' if rows == 1 else 's'}"
+    title = f"Too short: {logged} with a reward, {needed:.0f} are needed for a trend."
     meaning, advice = "Nothing can be said about where the run was going.", "Train longer, or log more often."
     evidence: tuple[str, ...] = ("n_reward_rows", "n_rows", "missing_reward_fraction")
-    if not rows and checks:
+    if context.signals.get("non_finite_lasts"):
+        title = f"Too short: {logged} before the breakdown, {needed:.0f} are needed for a trend."
+        advice = "Find what broke first: more steps of a broken policy say nothing."
+    elif not rows and checks:
         start, end = context.show("validation_start"), context.show("validation_end")
         title = f"No training reward is logged: {checks} validation checks, {start} to {end}, are all that is known."
         meaning = "What the checks show is said apart; whether the model learned its grader cannot be told."

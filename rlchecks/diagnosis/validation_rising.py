@@ -28,7 +28,8 @@ def detect(context: Context) -> list[Finding]:
         context.finding(
             CODE,
             Severity.INFORMATION,
-            title=f"Validation rose from {context.show('validation_start')} to {context.show('validation_end')}.",
+            title=f"Validation rose by {context.show('validation_gain')} from the first to the last third of its "
+            "checks.",
             meaning="The clearest sign of learning that transfers.",
             advice="Confirm it with a different judge.",
             evidence=("validation_start", "validation_end", "validation_gain", clear[0], "validation_checks"),

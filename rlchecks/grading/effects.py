@@ -17,13 +17,13 @@ class Effect(NamedTuple):
     Attributes:
         slope: score per unit of the feature, among answers to the same prompt.
         error: its standard error, robust within clusters.
-        df: degrees of freedom: clusters with any variation, minus one.
-        clusters: number of those clusters.
+        df: degrees of freedom: the effective number of clusters, minus one.
+        clusters: number of clusters in which the feature varies.
     """
 
     slope: float
     error: float
-    df: int
+    df: float
     clusters: int
 
 
@@ -31,8 +31,11 @@ def within(score: Floats, feature: Floats, group: Integers, cluster: Integers, b
     """Estimate the slope of the score on a feature with a fixed effect per group.
 
     Groups are the answers to one prompt at one step; what makes a prompt hard, and a step early or late, cancels.
-    The standard error is that of Liang and Zeger 1986 with the small-sample factor ``G / (G - 1)``, clustered by
-    prompt, since one prompt may come back at several steps.
+    The standard error is clustered by prompt, since one prompt may come back at several steps: CR2 of Bell and
+    McCaffrey 2002 (Survey Methodology 28:169), which for one regressor divides the square of each cluster by one minus
+    its leverage. Where few clusters hold most of the feature's variation there are few in effect, as many as
+    ``1 / sum(leverage^2)`` (Carter, Schnepel and Steigerwald 2017, Review of Economics and Statistics 99:698); what
+    varies in one answer out of a hundred would otherwise pass for a payment in half of all tables.
 
     Args:
         score: shape ``(n,)``, finite.
@@ -42,9 +45,12 @@ def within(score: Floats, feature: Floats, group: Integers, cluster: Integers, b
         beside: another feature that is held fixed, such as the length; None for none.
 
     Raises:
-        Undefined: the feature does not vary within groups apart from ``beside``, or in fewer than 3 clusters.
+        Undefined: the feature does not vary within groups apart from ``beside``, in fewer than
+            :data:`FEWEST_CLUSTERS` clusters, or in effect in fewer than :data:`FEWEST_EFFECTIVE`.
     """
     y, x = _centred(score, group), _centred(feature, group)
+    # Before the other feature is taken out, which leaves a little of itself everywhere.
+    varying = int((np.bincount(cluster, weights=x * x) > 0).sum())
     if beside is not None:
         held = _centred(beside, group)
         squares = float(held @ held)
@@ -56,17 +62,24 @@ def within(score: Floats, feature: Floats, group: Integers, cluster: Integers, b
     if total <= 1e-12 * max(scale, 1e-300) ** 2 * len(x):
         raise Undefined("it does not vary among answers to the same prompt")
     slope = float(x @ y) / total
-    terms = np.bincount(cluster, weights=x * (y - slope * x))
-    varying = int((np.bincount(cluster, weights=x * x) > 0).sum())
     if varying < FEWEST_CLUSTERS:
         raise Undefined(f"it varies in fewer than {FEWEST_CLUSTERS} prompts")
-    error = float(np.sqrt((terms**2).sum() * varying / (varying - 1))) / total
-    return Effect(slope, error, varying - 1, varying)
+    terms = np.bincount(cluster, weights=x * (y - slope * x))
+    leverage = np.bincount(cluster, weights=x * x) / total
+    effective = 1 / float((leverage**2).sum())
+    if effective < FEWEST_EFFECTIVE:
+        raise Undefined(f"nearly all of its variation lies in fewer than {FEWEST_EFFECTIVE} prompts")
+    error = float(np.sqrt((terms**2 / (1 - leverage)).sum())) / total
+    return Effect(slope, error, effective - 1, varying)
 
 
 FEWEST_CLUSTERS = 10
 """Prompts below which a clustered standard error is far too small (Cameron and Miller 2015, Journal of Human
 Resources 50:317, on few clusters)."""
+
+
+FEWEST_EFFECTIVE = 4
+"""Effective number of prompts below which not even an interval with so few degrees of freedom is kept."""
 
 
 class Undefined(ValueError):  # noqa: N818

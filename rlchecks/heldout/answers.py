@@ -68,6 +68,13 @@ class Answers:
         """Code of a judge, -1 if neither side has a score of it."""
         return self.judges.index(name) if name in self.judges else -1
 
+    def row_questions(self) -> Codes:
+        """Code of the question of each row of the table, -1 for a row that was left out, shape (rows,)."""
+        found = np.full(len(self.table), -1, dtype=np.int64)
+        for side in (self.baseline, self.candidate):
+            found[side.row] = side.question
+        return found
+
     def without(self, excluded: NDArray[np.bool_]) -> Answers:
         """The answers to the questions that are not excluded.
 
@@ -127,11 +134,11 @@ def codes_of(column: pa.ChunkedArray) -> tuple[Codes, list[str | None]]:
     """
     combined = column.combine_chunks()
     encoded = combined.dictionary_encode(null_encoding="encode")
-    found: list[str | None] = encoded.dictionary.to_pylist()
-    order = sorted(range(len(found)), key=lambda index: (found[index] is None, found[index] or ""))
-    rank = np.empty(len(found), dtype=np.int64)
-    rank[order] = np.arange(len(found))
-    return rank[encoded.indices.to_numpy(zero_copy_only=False)], [found[index] for index in order]
+    # Arrow compares the bytes of UTF-8, which is the order of the code points, and puts null at the end.
+    order = pc.sort_indices(encoded.dictionary)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order.to_numpy()] = np.arange(len(order))
+    return rank[encoded.indices.to_numpy(zero_copy_only=False)], encoded.dictionary.take(order).to_pylist()
 
 
 def _clusters(column: pa.ChunkedArray, question: Codes, questions: list[str | None]) -> Codes | None:

@@ -16,6 +16,7 @@ from rlchecks.heldout.overlap import Overlap, find_overlap
 from rlchecks.heldout.parts import Part, guards, make_part
 from rlchecks.heldout.request import ComparisonRequest
 from rlchecks.heldout.rows import HeldoutRows
+from rlchecks.heldout.who import Who, who
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,14 @@ class Case:
         answers: the answers of both, without questions that were training prompts.
         overlap: the comparison with the training prompts, None if none are known.
         panel: the scorers by role.
+        who: who the scorers are.
         decoding: name of the primary decoding, None if rows name none or the sides have none in common.
         decisive: parts of the deciding judges at the primary decoding.
+        with_overlap: the same with the questions that were training prompts; empty if there are none.
         guards: parts that only guard.
         graders: parts of the training graders at the primary decoding.
         others: parts of judges that nobody asked, at the primary decoding.
+        people: names of judges who are people, as declared or by evaluation logs.
     """
 
     request: ComparisonRequest
@@ -40,11 +44,14 @@ class Case:
     answers: Answers
     overlap: Overlap | None
     panel: Panel
+    who: Who
     decoding: str | None
     decisive: list[Part]
+    with_overlap: list[Part]
     guards: list[Part]
     graders: list[Part]
     others: list[Part]
+    people: frozenset[str]
 
     @property
     def level(self) -> float:
@@ -61,20 +68,22 @@ def gather(rows: HeldoutRows, request: ComparisonRequest) -> Case:
 
     Raises:
         UsageError: a name is unknown or cannot be defaulted, a score lies outside its declared range, or a judge's
-            declared direction is not the logged one.
+            declared direction or identity is not the logged one.
         InputError: one question belongs to two clusters, or evaluation logs say that questions of one id differ.
     """
     checkpoints = choose_checkpoints(rows.table, request.baseline, request.candidate)
     check_alike(rows.alike, checkpoints.baseline, checkpoints.candidate)
-    answers = encode(rows.table, checkpoints.baseline, checkpoints.candidate)
+    every = answers = encode(rows.table, checkpoints.baseline, checkpoints.candidate)
     overlap = None
     if request.training_prompts is not None:
-        overlap = find_overlap(answers, request.training_prompts)
+        overlap = find_overlap(answers, request.training_prompts, near=request.near_copies)
         answers = answers.without(overlap.excluded)
     panel = informed(seat(request, sorted(pc.unique(rows.table["judge"]).to_pylist()), answers.judges), rows.judges)
     names = [judge.name for judge in panel.decisive] or list(panel.candidates) or answers.judges
     known = pc.unique(rows.table["decoding"]).to_pylist()
-    primary = choose_decoding(answers, [answers.judge(name) for name in names], request.decoding, known)
+    # If nothing is left, the answers that were left out tell the decoding.
+    seen = answers if len(answers.candidate.row) else every
+    primary = choose_decoding(seen, [answers.judge(name) for name in names], request.decoding, known)
     # The training reward is one grader's score only where there is one grader.
     training = request.training_reward_scale if len(request.graders) == 1 else None
     return Case(
@@ -83,9 +92,15 @@ def gather(rows: HeldoutRows, request: ComparisonRequest) -> Case:
         answers=answers,
         overlap=overlap,
         panel=panel,
+        who=who(panel, request, rows.judges),
         decoding=answers.decodings[primary] if primary >= 0 else request.decoding,
         decisive=[make_part(answers, judge, primary, "decisive", scores_all=True) for judge in panel.decisive],
+        with_overlap=[make_part(every, judge, primary, "decisive", scores_all=True) for judge in panel.decisive]
+        if overlap is not None and overlap.matches
+        else [],
         guards=guards(answers, panel.decisive, panel.advisory, primary),
         graders=[make_part(answers, grader, primary, "grader", training=training) for grader in panel.graders],
         others=[make_part(answers, judge, primary, "other") for judge in panel.others],
+        people=frozenset(one.name for one in request.judges if one.kind == "human")
+        | frozenset(one.name for one in rows.judges if one.kind == "human"),
     )

@@ -37,7 +37,9 @@ Kl = Callable[[int], float | None]
 _Floats = NDArray[np.float64]
 
 
-def checkpoint_curve(rows: HeldoutRows, request: ComparisonRequest, kl: Kl | None = None) -> dict[str, Any] | None:
+def checkpoint_curve(
+    rows: HeldoutRows, request: ComparisonRequest, kl: Kl | None = None, *, case: Case | None = None
+) -> dict[str, Any] | None:
     """Compare all checkpoints that have a place in the training, for ``comparison.checkpoints`` of ``verdict.json``.
 
     The judge is the one that the decision hangs on, at the primary decoding; questions that were training prompts are
@@ -47,6 +49,7 @@ def checkpoint_curve(rows: HeldoutRows, request: ComparisonRequest, kl: Kl | Non
         rows: held-out rows.
         request: as for :func:`rlchecks.heldout.compare.compare`.
         kl: tells the KL of a checkpoint by its step.
+        case: the comparison of the same rows and request, if it is at hand.
 
     Returns:
         None with fewer than three such checkpoints, or without a deciding judge. Otherwise the mapping with ``judge``,
@@ -58,7 +61,7 @@ def checkpoint_curve(rows: HeldoutRows, request: ComparisonRequest, kl: Kl | Non
         UsageError: as for ``compare``.
         InputError: as for ``compare``.
     """
-    case = gather(rows, request)
+    case = case or gather(rows, request)
     part = weakest(case.decisive, case.level)
     places = placed(rows.table, case.checkpoints.baseline)
     if part is None or len(places) < FEWEST:

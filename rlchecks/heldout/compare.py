@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rlchecks.heldout.case import gather
+from rlchecks.heldout.detail import details
 from rlchecks.heldout.document import comparison_document, grader_documents, judge_document, needed_questions
 from rlchecks.heldout.evidence import collect
-from rlchecks.heldout.looks import candidate_identity, heldout_set_id
 from rlchecks.heldout.request import Comparison, ComparisonRequest
 from rlchecks.heldout.rows import HeldoutRows
 
@@ -29,7 +29,8 @@ def compare(rows: HeldoutRows, request: ComparisonRequest) -> Comparison:
     """
     case = gather(rows, request)
     needed = needed_questions(case)
-    entries = collect(case, needed)
+    detail = details(case)
+    entries = {**collect(case, needed), **detail.entries}
     baseline, candidate, step = case.checkpoints
     return Comparison(
         baseline=baseline,
@@ -38,9 +39,8 @@ def compare(rows: HeldoutRows, request: ComparisonRequest) -> Comparison:
         decoding=case.decoding,
         judge=judge_document(case),
         graders=grader_documents(case),
-        document=comparison_document(case, needed),
+        document={**comparison_document(case, needed), **detail.documents},
         evidence={name: entry.value for name, entry in entries.items()},
         observed={name: entry.observed for name, entry in entries.items()},
-        heldout_set=heldout_set_id(rows),
-        candidate_identity=candidate_identity(rows, candidate, request.candidate_hash),
+        case=case,
     )

@@ -7,6 +7,7 @@ import numpy as np
 from rlchecks.heldout.answers import Codes
 from rlchecks.heldout.case import Case
 from rlchecks.heldout.entry import Entry
+from rlchecks.heldout.holm import looks_divisor
 from rlchecks.heldout.outcome import judge_outcome
 from rlchecks.heldout.parts import Part
 from rlchecks.heldout.repeats import find_repeats
@@ -33,6 +34,7 @@ def completeness(case: Case, needed: int | None) -> dict[str, Entry]:
     same, how = same_model(case.answers, case.checkpoints, case.request)
     enough = f"{n} questions were answered on both sides"
     looks = case.request.looks
+    divisor = looks_divisor(looks, case.request.together)
     return {
         "n_questions": Entry(n, f"{enough}; {more} more are needed." if more else f"{enough}."),
         "missing_fraction": Entry(missing, _NO_ROWS if missing is None else _missing_text(missing)),
@@ -45,12 +47,14 @@ def completeness(case: Case, needed: int | None) -> dict[str, Entry]:
         "repeated_prompt_fraction": _repeats(case, questions),
         "baseline_is_candidate": Entry(same, how),
         "n_looks": Entry(
-            looks, f"{looks} candidate{'s' if looks > 1 else ''} of this family gated on these questions."
+            looks,
+            f"{looks} candidate{'s' if looks > 1 else ''} of this family compared on these questions, drawn answers "
+            "counted anew.",
         ),
         "alpha": Entry(
             case.request.alpha,
             f"Intervals are at {case.level:.4g} confidence"
-            + (f", alpha being divided by the {looks} looks." if looks > 1 else "."),
+            + (f", alpha being divided by {divisor:g} for the {looks} looks." if looks > 1 else "."),
         ),
         **_overlap(case),
     }
@@ -104,10 +108,11 @@ def _overlap(case: Case) -> dict[str, Entry]:
         text = "The held-out rows give no prompts, so overlap with the training prompts was not checked."
     else:
         found = int(overlap.excluded.sum())
-        text = f"{found} of {len(overlap.excluded)} questions equal a training prompt and were left out"
+        text = f"{found} of {len(overlap.excluded)} questions occur among the training prompts"
+        text += " and were left out" if found else ""
         text += f"; {overlap.without_prompt} give no prompt" if overlap.without_prompt else ""
         text += f"; {seen} of the training prompts was seen."
     return {
         "overlap_questions": Entry(found, text),
-        "overlap_share_seen": Entry(share, f"The log shows {seen} of the training prompts."),
+        "overlap_share_seen": Entry(share, f"Of the training prompts {seen} was seen."),
     }

@@ -47,15 +47,49 @@ def cr2(values: ArrayLike, clusters: Sequence[object] | NDArray[np.generic]) -> 
     if len(clusters) != len(x):
         raise ValueError(f"{len(x)} values but {len(clusters)} clusters")
     _, code = np.unique(np.asarray(clusters), return_inverse=True)
+    found = cr2_rows(x[None, :], code)
+    return ClusterVariance(float(found.mean[0]), float(found.se[0]), found.df, len(found.sizes))
+
+
+class ClusterRows(NamedTuple):
+    """Cluster-robust variances of the means of several rows with the same clusters.
+
+    Attributes:
+        mean: mean of each row, shape (m,).
+        se: CR2 standard error of each mean, shape (m,).
+        df: Bell-McCaffrey degrees of freedom, those of every row.
+        residuals: sum of each cluster's residuals, shape (m, clusters).
+        sizes: values in each cluster, shape (clusters,).
+    """
+
+    mean: NDArray[np.float64]
+    se: NDArray[np.float64]
+    df: float
+    residuals: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+
+
+def cr2_rows(values: NDArray[np.float64], code: NDArray[np.intp]) -> ClusterRows:
+    """:func:`cr2` of many rows at once.
+
+    Args:
+        values: shape (m, n).
+        code: the cluster of each column, 0 to G - 1 without a gap, shape (n,), G at least 2.
+
+    Raises:
+        ValueError: there are fewer than two clusters.
+    """
     sizes = np.bincount(code).astype(float)
     if len(sizes) < 2:
         raise ValueError("a cluster-robust variance needs at least two clusters")
-    n = float(len(x))
-    mean = float(x.mean())
-    residuals = np.bincount(code, weights=x - mean)
+    n = float(len(code))
+    mean = values.mean(axis=1)
+    starts = np.r_[0, np.cumsum(sizes)[:-1]].astype(np.intp)
+    sums = np.add.reduceat(values[:, np.argsort(code, kind="stable")], starts, axis=1)
+    residuals = sums - sizes * mean[:, None]
     inflation = 1.0 / (1.0 - sizes / n)
-    variance = float((residuals**2 * inflation).sum()) / n**2
+    variance = (residuals**2 * inflation).sum(axis=1) / n**2
     weights = sizes**2 * inflation
     off_diagonal = max(float(weights.sum() ** 2 - (weights**2).sum()), 0.0)
     df = (1.0 / n**2) / (float((sizes**2).sum()) / n**4 + off_diagonal / n**6)
-    return ClusterVariance(mean, variance**0.5, df, len(sizes))
+    return ClusterRows(mean, np.sqrt(variance), df, residuals, sizes)

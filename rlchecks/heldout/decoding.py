@@ -10,14 +10,19 @@ from rlchecks.errors import UsageError
 from rlchecks.heldout.answers import Answers, Side
 from rlchecks.heldout.names import listed, shown
 
+COVERED = 0.98
+"""Share of the questions that a decoding has to cover: so many answers may be missing (``missing_fraction``)."""
+
 _GREEDY = "greedy"
 
 
 def choose_decoding(answers: Answers, judges: Sequence[int], wanted: str | None, known: Sequence[str | None]) -> int:
     """Code of the primary decoding.
 
-    The named one; else the one with most answers per question common to both sides, of equals greedy, then the
-    first by name.
+    The named one; else, of those that cover the questions, the one with most answers per question common to both
+    sides, of equals greedy, then the first by name. A decoding covers the questions if both sides answered at least
+    :data:`COVERED` of the questions in it that they did in the one with most: a few greedy answers must not decide
+    where all questions were sampled.
 
     Args:
         answers: the answers of both checkpoints.
@@ -36,17 +41,22 @@ def choose_decoding(answers: Answers, judges: Sequence[int], wanted: str | None,
             names = listed(name for name in known if name is not None)
             raise UsageError(f"There is no decoding {shown(wanted)} in the held-out rows; they have {names}.")
         return answers.decodings.index(wanted) if wanted in answers.decodings else -1
+    common = {
+        code: min((_common_answers(answers, judge, code) for judge in judges), default=(0, 0.0))
+        for code in range(len(answers.decodings))
+    }
+    most = max((questions for questions, _ in common.values()), default=0)
     best, best_rank = -1, (0.0, False)
-    for code, name in enumerate(answers.decodings):
-        common = min((_common_answers(answers, judge, code) for judge in judges), default=0.0)
-        rank = (common, name is not None and name.casefold() == _GREEDY)
-        if common > 0.0 and rank > best_rank:
+    for code, (questions, mean) in common.items():
+        name = answers.decodings[code]
+        rank = (mean, name is not None and name.casefold() == _GREEDY)
+        if questions >= COVERED * most and rank > best_rank:
             best, best_rank = code, rank
     return best
 
 
-def _common_answers(answers: Answers, judge: int, decoding: int) -> float:
-    """Mean, over the questions of both sides, of the smaller number of answers."""
+def _common_answers(answers: Answers, judge: int, decoding: int) -> tuple[int, float]:
+    """Questions of both sides, and the mean over them of the smaller number of answers."""
 
     def counts(side: Side) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
         chosen = (side.judge == judge) & (side.decoding == decoding)
@@ -54,4 +64,4 @@ def _common_answers(answers: Answers, judge: int, decoding: int) -> float:
 
     smaller = np.minimum(counts(answers.baseline), counts(answers.candidate))
     common = smaller[smaller > 0]
-    return float(common.mean()) if len(common) else 0.0
+    return len(common), float(common.mean()) if len(common) else 0.0

@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from rlchecks.heldout.agreement_document import agreement_document
 from rlchecks.heldout.case import Case
+from rlchecks.heldout.examples import flips, largest
 from rlchecks.heldout.gaps import gain_gap
-from rlchecks.heldout.intervals import SAME
 from rlchecks.heldout.mcnemar import mcnemar
 from rlchecks.heldout.outcome import judge_outcome, weakest
+from rlchecks.heldout.overlap_document import overlap_document, with_overlap_document
 from rlchecks.heldout.parts import Part, adjusted_uppers
 from rlchecks.heldout.plan import differing_share_upper, minimum_detectable, questions_needed
-
-_EXAMPLES = 10
-_EXAMPLE_TEXT = 500  # characters of a prompt or an answer
 
 
 def needed_questions(case: Case) -> int | None:
@@ -67,10 +66,14 @@ def comparison_document(case: Case, needed: int | None) -> dict[str, Any]:
         "looks": case.request.looks,
         "parts": _parts(case),
         "other_judges": [_other(part, case.level) for part in case.others],
-        "flips": _flips(part) if part is not None else None,
+        "flips": flips(part) if part is not None else None,
         "mcnemar_mid_p": _mcnemar(part) if part is not None else None,
-        "largest_losses": _losses(case, part) if part is not None else [],
+        "largest_losses": largest(case, part, gains=False) if part is not None else [],
+        "largest_gains": largest(case, part, gains=True) if part is not None else [],
         "gain_gap": _gap(case),
+        "agreement": agreement_document(case),
+        "overlap": overlap_document(case),
+        "with_overlap": with_overlap_document(case),
     }
 
 
@@ -88,6 +91,8 @@ def judge_document(case: Case) -> dict[str, Any]:
     part = weakest(case.decisive, case.level)
     return {
         "name": None if part is None else part.scorer.name,
+        "identity": None if part is None else case.who.judges[part.scorer.name].document(),
+        "identities": [one.document() for one in case.who.judges.values()],
         **({} if part is None else _scale_document(part)),
         "decisive": [judge.name for judge in case.panel.decisive],
         "advisory": [judge.name for judge in case.panel.advisory],
@@ -97,7 +102,15 @@ def judge_document(case: Case) -> dict[str, Any]:
 
 def grader_documents(case: Case) -> list[dict[str, Any]]:
     """``graders`` of ``verdict.json``: those that scored the held-out answers, then those known by name only."""
-    scored = [{"name": part.scorer.name, **_scale_document(part), "scored_held_out": True} for part in case.graders]
+    scored = [
+        {
+            "name": part.scorer.name,
+            **_scale_document(part),
+            "scored_held_out": True,
+            "identity": case.who.grader(part.scorer.name).document(),
+        }
+        for part in case.graders
+    ]
     others = [
         {
             "name": grader.name,
@@ -106,6 +119,7 @@ def grader_documents(case: Case) -> list[dict[str, Any]]:
             "range": None if grader.low is None else "declared",
             "higher_is_better": grader.higher_is_better,
             "scored_held_out": False,
+            "identity": case.who.grader(grader.name).document(),
         }
         for grader in case.request.graders
         if not case.panel.is_grader(grader.name)
@@ -168,41 +182,6 @@ def _differing(part: Part, level: float) -> float:
     # a side makes them equal.
     differing = float(np.abs(part.pairs.difference).sum())
     return differing_share_upper(differing, len(part.pairs.questions), level)
-
-
-def _flips(part: Part) -> dict[str, int]:
-    difference = part.pairs.difference
-    improved, worsened = int((difference > SAME).sum()), int((difference < -SAME).sum())
-    return {"improved": improved, "worsened": worsened, "unchanged": len(difference) - improved - worsened}
-
-
-def _losses(case: Case, part: Part) -> list[dict[str, Any]]:
-    difference = part.pairs.difference
-    order = np.argsort(difference, kind="stable")[:_EXAMPLES]
-    return [_loss(case, part, int(place)) for place in order if difference[place] < -SAME]
-
-
-def _loss(case: Case, part: Part, place: int) -> dict[str, Any]:
-    pairs, answers = part.pairs, case.answers
-    question = int(pairs.questions[place])
-    loss: dict[str, Any] = {
-        "question_id": answers.questions[question],
-        "baseline_score": part.scale.raw(float(pairs.baseline[place])),
-        "candidate_score": part.scale.raw(float(pairs.candidate[place])),
-    }
-    judge = answers.judge(part.scorer.name)
-    # The clearest pair: the baseline's best answer and the candidate's worst.
-    for name, side, best in (("baseline", answers.baseline, True), ("candidate", answers.candidate, False)):
-        chosen = (side.question == question) & (side.judge == judge) & (side.decoding == part.decoding)
-        rows, scores = side.row[chosen], part.scale.unit(side.score[chosen])
-        row = int(rows[np.nanargmax(scores) if best else np.nanargmin(scores)])
-        loss[f"{name}_answer"] = _cut(answers.table["answer"][row].as_py())
-        loss["prompt"] = _cut(answers.table["prompt"][row].as_py())
-    return loss
-
-
-def _cut(text: str | None) -> str | None:
-    return text if text is None or len(text) <= _EXAMPLE_TEXT else f"{text[:_EXAMPLE_TEXT]}…"
 
 
 def _gap(case: Case) -> dict[str, Any] | None:

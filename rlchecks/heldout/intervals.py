@@ -13,22 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rlchecks.heldout.cr2 import cr2
+from rlchecks.heldout.limits import MIN_CLUSTERS as MIN_CLUSTERS
+from rlchecks.heldout.limits import MIN_DF, paired_limits
+from rlchecks.heldout.limits import SAME as SAME
 from rlchecks.heldout.tango import tango_limits
-
-MIN_QUESTIONS_T = 100
-"""Fewer questions with averaged 0/1 scores are judged by Tango's interval, never by t."""
-
-MIN_DIFFERING_T = 30
-"""So are fewer questions whose two averages differ: a rare regression may be absent from the sample altogether."""
-
-MIN_CLUSTERS = 10
-"""Fewer clusters allow no interval."""
-
-MIN_DF = 4.0
-"""Nor do fewer effective degrees of freedom (Imbens and Kolesar 2016: unreliable below)."""
-
-SAME = 1e-12
-"""Differences of at most this are none; averages of repeats are exact to about 1e-16."""
 
 
 class Interval(NamedTuple):
@@ -41,7 +29,8 @@ class Interval(NamedTuple):
         n: number of pairs (questions).
         clusters: number of clusters, None where questions are independent.
         df: degrees of freedom of the t distribution, None for score intervals.
-        method: ``tango``, ``tango_sums``, ``paired_t`` or ``cr2``.
+        method: ``tango``, ``tango_sums``, ``paired_t`` or ``cr2``; ``bounded_t`` or ``bounded_cr2`` where a limit was
+            moved out for losses or gains that may not have been seen.
         reason: why the limits are None, else None.
     """
 
@@ -149,15 +138,20 @@ def paired_interval(
     averaged_binary: bool = False,
     clusters: Sequence[object] | NDArray[np.generic] | None = None,
     confidence: float = 0.95,
+    reach: float = 1.0,
 ) -> Interval:
     """The interval that fits the data.
 
-    - Some cluster holds several questions: CR2, from :data:`MIN_CLUSTERS` clusters on.
+    - Some cluster holds several questions: CR2, from :data:`rlchecks.heldout.limits.MIN_CLUSTERS` clusters on.
     - One 0/1 score a question and side: Tango.
     - Averaged 0/1 scores: t; but Tango with the sums of positive and negative differences when there are fewer than
-      :data:`MIN_QUESTIONS_T` questions, fewer than :data:`MIN_DIFFERING_T` that differ, or no variance. Simulated
-      coverage of rare regressions is then at least .96, where t has .30 to .89.
+      :data:`rlchecks.heldout.limits.MIN_QUESTIONS_T` questions, fewer than
+      :data:`rlchecks.heldout.limits.MIN_DIFFERING_T` that differ, or no variance. Simulated coverage of rare
+      regressions is then at least .96, where t has .30 to .89.
     - Graded scores: t.
+
+    A limit of t or CR2 is moved out to that of :func:`rlchecks.heldout.bounded.bounded_lower` where this one lies
+    further out: it reckons with rare large losses (or gains) that the sample may not hold.
 
     Args:
         differences: one per question, shape (n,); -1 to 1 for binary scores.
@@ -165,26 +159,45 @@ def paired_interval(
         averaged_binary: averages of scores of 0 or 1.
         clusters: the cluster of each question, shape (n,), or None where questions are independent.
         confidence: two-sided confidence level, between 0 and 1.
+        reach: the largest size that a difference can have, 1 for scores on 0 to 1; a larger one that was seen counts.
 
     Raises:
-        ValueError: a difference is not finite or (binary) beyond 1 in size, or the confidence level is out of range.
+        ValueError: a difference is not finite or (binary) beyond 1 in size, ``reach`` is not above 0, or the
+            confidence level is out of range.
     """
     values = _checked(differences, confidence)
-    if clusters is not None and len(np.unique(np.asarray(clusters))) < len(values):
-        n_clusters = len(np.unique(np.asarray(clusters)))
-        if n_clusters < MIN_CLUSTERS:
-            reason = f"{n_clusters} clusters, fewer than {MIN_CLUSTERS}"
-            return _undefined("cr2", len(values), reason, float(values.mean()), n_clusters)
-        return clustered(values, clusters, confidence)
-    if binary_single or (averaged_binary and not _t_is_safe(values)):
-        found = tango(float(values[values > 0].sum()), -float(values[values < 0].sum()), len(values), confidence)
-        return found._replace(method="tango" if binary_single else "tango_sums")
-    return paired_t(values, confidence)
-
-
-def _t_is_safe(differences: NDArray[np.float64]) -> bool:
-    differing = np.count_nonzero(np.abs(differences) > SAME)
-    return bool(len(differences) >= MIN_QUESTIONS_T and differing >= MIN_DIFFERING_T and np.ptp(differences) > SAME)
+    if not reach > 0.0:
+        raise ValueError(f"the largest size of a difference must be above 0, got {reach}")
+    n = len(values)
+    code: NDArray[np.intp] | None = None
+    if clusters is not None:
+        names, code = np.unique(np.asarray(clusters), return_inverse=True)
+        if len(names) == n:
+            code = None
+        elif len(names) < MIN_CLUSTERS:
+            reason = f"{len(names)} clusters, fewer than {MIN_CLUSTERS}"
+            return _undefined("cr2", n, reason, float(values.mean()), len(names))
+    if code is None and (binary_single or averaged_binary) and np.abs(values).sum() > n * (1 + SAME):
+        raise ValueError("a difference of 0/1 scores lies beyond 1")
+    plain = clustered(values, code, confidence) if code is not None else paired_t(values, confidence)
+    if n == 0:
+        return plain._replace(method="tango" if binary_single else "tango_sums" if averaged_binary else "paired_t")
+    found = paired_limits(
+        values[None, :],
+        binary_single=binary_single,
+        averaged_binary=averaged_binary,
+        clusters=code,
+        confidence=confidence,
+        reach=reach,
+    )
+    method, lower, upper = str(found.method[0]), float(found.lower[0]), float(found.upper[0])
+    if np.isnan(lower):
+        return plain
+    if method.startswith("tango"):
+        return Interval(float(found.estimate[0]), lower, upper, n, None, None, method, None)
+    if found.moved[0]:
+        method = "bounded_cr2" if code is not None else "bounded_t"
+    return plain._replace(lower=lower, upper=upper, method=method)
 
 
 def _t_quantile(df: float, confidence: float) -> float:

@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rlchecks.heldout.question_set import QuestionSet, shares_most
 from rlchecks.heldout.rows import HeldoutRows
-
-
-def heldout_set_id(rows: HeldoutRows) -> str:
-    """Identity of the held-out questions: SHA-256 of the sorted question ids and prompts.
-
-    Other checkpoints, judges, repeats and the order of the rows do not change it. Rows of a question that give no
-    prompt say nothing, if another row gives it.
-    """
-    pairs = rows.table.select(["question_id", "prompt"]).group_by(["question_id", "prompt"]).aggregate([])
-    prompts: dict[str, list[str]] = {}
-    for question, prompt in zip(pairs["question_id"].to_pylist(), pairs["prompt"].to_pylist(), strict=True):
-        given = prompts.setdefault(question, [])
-        if prompt is not None:
-            given.append(prompt)
-    return _digest([question, *sorted(given)] for question, given in sorted(prompts.items()))
 
 
 def answers_identity(rows: HeldoutRows, checkpoint: str) -> str:
@@ -37,58 +22,80 @@ def answers_identity(rows: HeldoutRows, checkpoint: str) -> str:
         checkpoint: its name.
     """
     table = rows.table.filter(pc.equal(rows.table["checkpoint"], checkpoint))
-    columns = [table[name].to_pylist() for name in ("question_id", "decoding", "epoch", "answer", "judge", "score")]
-    records = {
-        (question, decoding or "", -1 if epoch is None else epoch, "answer", answer)
-        if answer is not None
-        else (question, decoding or "", -1 if epoch is None else epoch, judge, repr(score))
-        for question, decoding, epoch, answer, judge, score in zip(*columns, strict=True)
-    }
-    return _digest(sorted(records))
+    answered = pc.is_valid(table["answer"])
+    epoch = pc.fill_null(table["epoch"].cast(pa.string()), "")
+    given = [*_columns(table, ("question_id", "decoding")), epoch, pc.if_else(answered, "answer", table["judge"])]
+    score = pc.fill_null(table["score"].cast(pa.string()), "")
+    return _digest(*given, pc.if_else(answered, table["answer"], score))
 
 
-def candidate_identity(rows: HeldoutRows, candidate: str, candidate_hash: str | None = None) -> str:
-    """Who the candidate is: its checkpoint's hash if known, else its name with the hash of its answers.
+def candidate_identity(candidate: str, answers: str, candidate_hash: str | None = None) -> str:
+    """Who the candidate is: its checkpoint's hash if known, else its name with the identity of its answers.
 
     Args:
-        rows: held-out rows.
         candidate: the checkpoint's name.
+        answers: of :func:`answers_identity`.
         candidate_hash: content hash of the checkpoint, if known.
     """
-    return candidate_hash or f"{candidate}:{answers_identity(rows, candidate)}"
+    return candidate_hash or f"{candidate}:{answers}"
 
 
 def count_looks(
-    verdicts: pa.Table, *, heldout_set: str, family: str, candidate_identity: str, answers_identity: str
+    verdicts: pa.Table,
+    *,
+    questions: QuestionSet,
+    family: str,
+    answers: Collection[str],
+    choose_on: float | None = None,
 ) -> int:
-    """How many different candidates of a family were gated on a held-out set, this one included.
+    """How many different sets of answers of a family were compared on these questions, those of this call included.
 
-    Two gatings are of the same candidate if they share the identity or the answers: naming the checkpoint's files
-    later is no new look. New answers of a candidate whose files are not known are one: drawn again often enough,
-    some would pass.
+    The same answers again are no new look, whatever the files are called. New answers are one, also of a checkpoint
+    that was gated before: drawn again often enough, some would pass. Candidates that were set aside in an earlier call
+    count like the one that was judged, unless they were set aside on the part of the questions that this call does not
+    decide on either.
 
     Args:
         verdicts: earlier verdicts, :data:`rlchecks.schema.VERDICTS`.
-        heldout_set: identity of the questions, of :func:`heldout_set_id`.
+        questions: of :func:`rlchecks.heldout.question_set.question_set`; sets that share most of their questions count
+            as one.
         family: name of the run family.
-        candidate_identity: of :func:`candidate_identity`.
-        answers_identity: of :func:`answers_identity`.
+        answers: identities of the answers that are compared now, of :func:`answers_identity`.
+        choose_on: share of the questions that the candidate was chosen on, None if all decide.
 
     Returns:
-        At least 1.
+        At least the number of different ``answers``.
     """
-    same = pc.and_(pc.equal(verdicts["heldout_set"], heldout_set), pc.equal(verdicts["family"], family))
-    seen = verdicts.filter(same).select(["candidate_identity", "answers_identity"]).to_pylist()
-    candidates = [{candidate_identity, answers_identity}]
-    for row in seen:
-        known = {identity for identity in row.values() if identity is not None}
-        if not known:
-            continue
-        # Everything that this one connects becomes one candidate.
-        linked = [group for group in candidates if group & known]
-        candidates = [group for group in candidates if not group & known] + [known.union(*linked)]
-    return len(candidates)
+    seen = set(answers)
+    for row in verdicts.filter(pc.equal(verdicts["family"], family)).to_pylist():
+        if row["heldout_set"] == questions.id or shares_most(questions.sketch, row["heldout_sketch"]):
+            seen |= set(_looked_at(row, choose_on))
+    return len(seen)
 
 
-def _digest(records: Iterable[object]) -> str:
-    return hashlib.sha256(json.dumps(list(records)).encode()).hexdigest()
+def _looked_at(row: dict[str, object], choose_on: float | None) -> Iterator[str]:
+    identity = row["answers_identity"] or row["candidate_identity"]
+    if identity is not None:
+        yield str(identity)
+    others = row["other_answers"]
+    if isinstance(others, list) and not (choose_on is not None and row["choose_on"] == choose_on):
+        yield from map(str, others)
+
+
+def _columns(table: pa.Table, names: tuple[str, ...]) -> list[pa.ChunkedArray]:
+    # No prompt and an empty one are alike: neither says what was asked.
+    return [pc.fill_null(table[name], "") for name in names]
+
+
+def _digest(*columns: pa.ChunkedArray) -> str:
+    """SHA-256 of the different rows, in the order of their bytes."""
+    # Lengths in front tell where each text ends. Large offsets, since all answers together may exceed 2 GiB.
+    lengths = [pc.binary_length(column).cast(pa.large_string()) for column in columns]
+    texts = [*lengths, *(column.cast(pa.large_string()) for column in columns)]
+    different = pc.unique(pc.binary_join_element_wise(*texts, pa.scalar(" ", pa.large_string())))
+    ordered = different.take(pc.sort_indices(different))
+    digest = hashlib.sha256(str(len(ordered)).encode())
+    size: int | None = pc.sum(pc.binary_length(ordered)).as_py()
+    if size:
+        digest.update(memoryview(ordered.buffers()[2])[:size])
+    return digest.hexdigest()

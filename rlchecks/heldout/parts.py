@@ -58,17 +58,29 @@ class Part:
         """Upper limit of :meth:`worst`."""
         return self.worst(level).upper
 
+    def among(self, places: Codes, level: float) -> Interval:
+        """The interval on some of the questions.
+
+        Args:
+            places: their places among the pairs.
+            level: two-sided confidence level.
+        """
+        return self._computed(self.pairs.difference[places], self.pairs.questions[places], level)
+
     def _interval(self, difference: Values, at: Codes, level: float, *, worst: bool) -> Interval:
         if (worst, level) not in self.cache:
-            binary = self.scale.binary
-            self.cache[worst, level] = paired_interval(
-                difference,
-                binary_single=binary and self.pairs.single,
-                averaged_binary=binary,
-                clusters=None if self.clusters is None else self.clusters[at],
-                confidence=level,
-            )
+            self.cache[worst, level] = self._computed(difference, at, level)
         return self.cache[worst, level]
+
+    def _computed(self, difference: Values, at: Codes, level: float) -> Interval:
+        binary = self.scale.binary
+        return paired_interval(
+            difference,
+            binary_single=binary and self.pairs.single,
+            averaged_binary=binary,
+            clusters=None if self.clusters is None else self.clusters[at],
+            confidence=level,
+        )
 
 
 def make_part(

@@ -18,7 +18,9 @@ class _Message(NamedTuple):
 
 def normalised(prompt: str) -> str:
     """A prompt without differences of case, white space and Unicode form."""
-    return " ".join(unicodedata.normalize("NFKC", prompt).casefold().split())
+    # Of ASCII there is one form only, and it is most of what is compared.
+    folded = prompt.lower() if prompt.isascii() else unicodedata.normalize("NFKC", prompt).casefold()
+    return " ".join(folded.split())
 
 
 def whole(prompt: str) -> str:
@@ -40,14 +42,28 @@ def forms(prompt: str) -> frozenset[str]:
     return frozenset({normalised(prompt), _joined(messages), _joined(last)} - {""})
 
 
+def asked(prompt: str) -> str:
+    """What a prompt asks: the last user's message, or all of a text without messages."""
+    messages = _messages(prompt)
+    said = [message.content for message in messages if message.role == "user"]
+    return said[-1] if said else told(prompt)
+
+
+def told(prompt: str) -> str:
+    """All that a prompt says besides instructions to the system, which many prompts share."""
+    messages = _messages(prompt)
+    kept = [message.content for message in messages if message.role not in ("system", "developer")]
+    return "\n".join(kept) if messages else prompt
+
+
 def _joined(messages: list[_Message]) -> str:
-    return normalised("\n".join(message.content for message in messages))
+    return normalised("\n".join(message.content for message in messages)) if messages else ""
 
 
 def _messages(prompt: str) -> list[_Message]:
     """The messages of a prompt; none, if it is plain text."""
-    turns = _TURN.split(prompt)
-    if len(turns) > 1 and not turns[0]:
+    if _TURN.match(prompt):
+        turns = _TURN.split(prompt)
         return [_Message(role, content) for role, content in zip(turns[1::2], turns[2::2], strict=True)]
     if not prompt.lstrip().startswith(("[", "{")):
         return []

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from rlchecks.errors import UsageError
+from rlchecks.heldout.harness.log import JudgeFacts
+from rlchecks.heldout.holm import looks_divisor
 from rlchecks.heldout.names import shown
 from rlchecks.heldout.scorer import Scorer
+
+if TYPE_CHECKING:
+    from rlchecks.heldout.case import Case
 
 
 @dataclass(frozen=True)
@@ -25,11 +30,15 @@ class ComparisonRequest:
         judges: judges named by the user, decisive or advisory; empty: the only one that is no training grader.
         graders: training graders, from the log and declared.
         graders_known: whether the training graders are known at all.
+        graders_told: what the run's log tells of its graders beside their names.
+        base_models: names of the model that the training started from.
         decoding: the decoding to be deployed, None for the default.
         margin: loss that is acceptable, 0 to below 1; 0: a gain must be confirmed.
         guard_margin: loss of a guard that rejects, 0 to below 1.
         confidence: two-sided confidence level of the first look.
-        looks: how many candidates, this one included, were gated on these questions; alpha is divided by it.
+        looks: how many candidates, this one included, were gated on these questions; alpha is divided for it by
+            :func:`rlchecks.heldout.holm.looks_divisor`.
+        together: how many of them are compared in this call.
         min_questions: fewest questions that decide.
         candidate_hash: content hash of the candidate's checkpoint.
         baseline_hash: content hash of the baseline's checkpoint.
@@ -37,7 +46,7 @@ class ComparisonRequest:
         training_reward_scale: low and high end of the training reward's scale.
         training_prompts: prompts seen in training, None if none are known.
         training_prompts_share: share of all training prompts that these are, 0 to 1.
-        judge_identity_declared: whether more than a different name says that judge and grader are independent.
+        near_copies: whether to look for training prompts that differ from a question in a few words too.
     """
 
     baseline: str | None = None
@@ -45,11 +54,14 @@ class ComparisonRequest:
     judges: tuple[Scorer, ...] = ()
     graders: tuple[Scorer, ...] = ()
     graders_known: bool = False
+    graders_told: tuple[JudgeFacts, ...] = ()
+    base_models: tuple[str, ...] = ()
     decoding: str | None = None
     margin: float = 0.0
     guard_margin: float = 0.02
     confidence: float = 0.95
     looks: int = 1
+    together: int = 1
     min_questions: int = 100
     candidate_hash: str | None = None
     baseline_hash: str | None = None
@@ -57,7 +69,7 @@ class ComparisonRequest:
     training_reward_scale: tuple[float, float] | None = None
     training_prompts: Collection[str] | None = None
     training_prompts_share: float | None = None
-    judge_identity_declared: bool = False
+    near_copies: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no rule can mean.
@@ -72,8 +84,8 @@ class ComparisonRequest:
                 )
         if not 0.0 < self.confidence < 1.0:
             raise UsageError(f"The confidence level must lie between 0 and 1, such as .95; got {self.confidence:g}.")
-        if self.looks < 1 or self.min_questions < 1:
-            raise UsageError("The number of looks and the minimum of questions are at least 1.")
+        if self.looks < 1 or self.min_questions < 1 or not 1 <= self.together <= self.looks:
+            raise UsageError("The number of looks, those of this call and the minimum of questions are at least 1.")
         names = [judge.name for judge in self.judges]
         doubled = next((name for name in names if names.count(name) > 1), None)
         if doubled is not None:
@@ -85,8 +97,8 @@ class ComparisonRequest:
 
     @property
     def alpha(self) -> float:
-        """Two-sided error probability of this look: (1 - confidence) / looks."""
-        return round((1.0 - self.confidence) / self.looks, 12)
+        """Two-sided error probability of this look: (1 - confidence) divided for the looks."""
+        return round((1.0 - self.confidence) / looks_divisor(self.looks, self.together), 12)
 
     @property
     def level(self) -> float:
@@ -108,8 +120,7 @@ class Comparison:
         document: ``comparison`` of ``verdict.json``. Differences are in the unit of the scores; positive is better.
         evidence: the evidence table's row. None: undefined.
         observed: one sentence for every evidence column, with its numbers.
-        heldout_set: identity of the held-out questions.
-        candidate_identity: the checkpoint's hash, else its name with the hash of its answers.
+        case: what it rests on.
     """
 
     baseline: str
@@ -121,5 +132,4 @@ class Comparison:
     document: Mapping[str, Any]
     evidence: Mapping[str, bool | int | float | None]
     observed: Mapping[str, str]
-    heldout_set: str
-    candidate_identity: str
+    case: Case = field(repr=False, compare=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from rlchecks.errors import InputError
@@ -9,6 +10,8 @@ from rlchecks.heldout.csvfile import parse_csv
 from rlchecks.heldout.jsonlines import parse_json_lines
 from rlchecks.heldout.parquetfile import parse_parquet
 from rlchecks.heldout.rawrows import RawRows
+
+_OBJECT = re.compile(r"\s*\{")  # nothing is stripped here, which would copy the whole file
 
 EXTENSIONS = (".jsonl", ".ndjson", ".csv", ".parquet")
 """What a directory is searched for."""
@@ -26,14 +29,14 @@ def parse(data: bytes, path: Path) -> RawRows:
     """
     if data[:4] == b"PAR1":
         return parse_parquet(data, path)
-    if not data.strip():
+    if not data or data.isspace():
         raise InputError("the file is empty", path=path, todo="give a file with held-out rows")
     data = data.removeprefix(b"\xef\xbb\xbf")
     text = _decoded(data, path)
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         raise InputError("the file is no Parquet file", path=path, todo="write it again or give its real extension")
-    if text.lstrip()[:1] == "{" or suffix in (".jsonl", ".ndjson", ".json"):
+    if _OBJECT.match(text) or suffix in (".jsonl", ".ndjson", ".json"):
         return parse_json_lines(data, text, path)
     if suffix == ".csv" or "question_id" in text.split("\n", 1)[0]:
         return parse_csv(data, text, path)

@@ -11,6 +11,7 @@ from rlchecks.errors import UsageError
 from rlchecks.heldout.names import shown
 from rlchecks.heldout.scorer import Scorer
 
+_WIDEST = 1e300  # limits lie a little beyond the range, and have to be numbers too
 _SLACK = 1e-9  # of the range, for scores that were written as decimal text
 
 
@@ -65,7 +66,7 @@ def scale_of(scorer: Scorer, scores: NDArray[np.float64], training: tuple[float,
         training: low and high end of the training reward's scale, if the scorer gave that reward.
 
     Raises:
-        UsageError: a score lies outside the declared range.
+        UsageError: a score lies outside the declared range, or the range is too wide for a number.
     """
     finite = scores[np.isfinite(scores)]
     if scorer.low is not None and scorer.high is not None:
@@ -82,6 +83,11 @@ def scale_of(scorer: Scorer, scores: NDArray[np.float64], training: tuple[float,
         (low, high), source = training, "training"
     else:
         low, high, source = (*_observed(finite), "observed")
+    if not high - low < _WIDEST:
+        raise UsageError(
+            f"The scores or the declared range of {shown(scorer.name)} reach too far to compute with; leave failed "
+            "scorings empty, or give the scores in another unit."
+        )
     known = source in ("declared", "binary")
     binary = bool(known and len(finite) and np.isin(finite, (low, high)).all())
     return Scale(float(low), float(high), source, binary, scorer.higher_is_better)
@@ -90,4 +96,8 @@ def scale_of(scorer: Scorer, scores: NDArray[np.float64], training: tuple[float,
 def _observed(scores: NDArray[np.float64]) -> tuple[float, float]:
     if not len(scores) or (scores.min() >= 0.0 and scores.max() <= 1.0):
         return 0.0, 1.0
-    return min(float(scores.min()), 0.0), max(float(scores.max() + scores.std()), 0.0)
+    low, high = float(scores.min()), float(scores.max())
+    size = max(-low, high)
+    # In units of the largest, whose square might be no number.
+    spread = float((scores / size).std()) * size
+    return min(low, 0.0), max(high + spread, 0.0)

@@ -11,7 +11,20 @@ import pyarrow.compute as pc
 from jinja2 import Environment, PackageLoader, Template
 from markupsafe import Markup
 
-from rlchecks.report import absent, answers, checkpoints, comparison, heldout, panels, payments, summary
+from rlchecks.report import (
+    absent,
+    answers,
+    checkpoints,
+    closer,
+    comparison,
+    heldout,
+    identities,
+    judges,
+    overlap,
+    panels,
+    payments,
+    summary,
+)
 from rlchecks.report import format as fmt
 from rlchecks.report.inert import block, line
 from rlchecks.report.onsets import Onset
@@ -22,7 +35,7 @@ from rlchecks.run import RunLog
 _CLASSES = {"PROMOTE": "promote", "HOLD": "hold", "REJECT": "reject", summary.NO_DECISION: "hold"}
 # What has a chart of its own is named as missing there.
 _DRAWN = ("reward", "reward_std", "zero_std_fraction", "clipped_ratio", "mean_length", "kl")
-_MOST_LOSSES = 4
+_MOST_CHANGES = 4
 
 
 class Letter(NamedTuple):
@@ -48,6 +61,7 @@ def render(document: Mapping[str, Any], run: RunLog, signals: Signals) -> str:
     reasons = summary.items(document, "reasons")
     checks = summary.items(document, "checks")
     decided = summary.decision(document)
+    agreement = mapping(mapping(document.get("comparison")).get("agreement"))
     return _template().render(
         document=document,
         decision=decided,
@@ -71,12 +85,25 @@ def render(document: Mapping[str, Any], run: RunLog, signals: Signals) -> str:
         shown=payments.examples(document),
         graders=[summary.name_of(grader) for grader in _texts(document.get("graders"))],
         parts=comparison.parts(document),
+        identities=identities.rows(document),
         whisker=heldout.differences(document),
         comparison=heldout.facts(document),
         checkpoints=checkpoints.rows(document),
+        overlap=overlap.sentence(document),
+        overlapping=overlap.examples(document),
+        agreements=judges.pairs(agreement),
+        corrections=judges.corrected(agreement),
+        disputed=judges.disputed(agreement),
         best=[text for text in (checkpoints.sentence(document), checkpoints.distance(document)) if text],
         against_best=checkpoints.picture(document),
-        losses=summary.items(mapping(document.get("comparison")), "largest_losses")[:_MOST_LOSSES],
+        closer=closer,
+        changes=[
+            (words, summary.items(mapping(document.get("comparison")), key)[:_MOST_CHANGES])
+            for words, key in (
+                ("Questions it lost most on", "largest_losses"),
+                ("Questions it gained most on", "largest_gains"),
+            )
+        ],
         suites=list(_suites(checks)),
         provenance=mapping(document.get("provenance")),
         facts_=_facts(document, run),

@@ -20,6 +20,9 @@ SHARE_CHANGE = 0.05
 FLAT_SPREAD = 0.001
 """Spread of the rewards, as a share of their scale, under which a whole batch scored the same."""
 
+LAST = 0.05
+"""Share of the run, at least 5 rows, whose median tells how it ended: what breaks late is hidden in a late mean."""
+
 
 @may_overflow()
 def spread(panel: Panel, limits: Scale) -> dict[str, Floats]:
@@ -29,15 +32,30 @@ def spread(panel: Panel, limits: Scale) -> dict[str, Floats]:
     width = limits.width[panel.run]
     known = np.isfinite(panel.values["reward_std"]) & np.isfinite(width)
     flat = np.where(known, panel.values["reward_std"] <= FLAT_SPREAD * width, np.nan)
+    logged = panel.count(np.isfinite(panel.values["reward_std"])) > 0
     return {
         "reward_std_start": start,
         "reward_std_late": late,
-        "zero_spread_late": _late_share(panel, flat),
+        "zero_spread_late": np.where(logged, _late_share(panel, flat), _at_one_end(panel, limits)),
         "zero_std_fraction_start": zero_start,
         "zero_std_fraction_late": zero_late,
         "zero_std_fraction_peak": _peak(panel.block_means("zero_std_fraction")),
         "one_group_per_step": one_group(panel).astype(np.float64),
     }
+
+
+def _at_one_end(panel: Panel, limits: Scale) -> Floats:
+    """1 for a run whose late rewards all lie at the same end of a scale that is known, else 0.
+
+    A mean at the end of its range leaves no room for any spread, whether or not one is logged.
+    """
+    rewards = panel.values["reward"]
+    known = np.array([basis not in (None, "inferred") for basis in limits.basis])[panel.run]
+    ends = [
+        _late_share(panel, np.where(np.isfinite(rewards), known & (rewards == end[panel.run]), np.nan)) == 1
+        for end in (limits.low, limits.high)
+    ]
+    return np.where(panel.count(np.isfinite(rewards)) > 0, np.any(ends, axis=0), np.nan)
 
 
 NEARLY_ALL = 0.9
@@ -90,6 +108,7 @@ def length(panel: Panel, limits: Scale, reward_end: Floats) -> dict[str, Floats]
         "length_start": start,
         "length_end": end,
         "length_growth": divide(end, start),
+        "length_last": _last(panel, "mean_length"),
         "length_trend_p": linear(blocks).p,
         "length_ordering": ordering(blocks, WINDOW),
         "length_onset_step": onset,
@@ -150,6 +169,16 @@ def _late_share(panel: Panel, flags: Floats) -> Floats:
     """Mean of a 0/1 series (NaN: not measured) over the late window."""
     helper = Panel(panel.run_ids, panel.run, panel.step, {"flag": flags}, {})
     return helper.windows("flag", WINDOW)[1]
+
+
+def _last(panel: Panel, metric: str) -> Floats:
+    known = panel.keep(np.isfinite(panel.values[metric]))
+    rows = np.maximum(5, np.rint(LAST * known.size)).astype(np.int64)
+    end = known.keep(known.position >= (known.size - rows)[known.run])
+    result = np.full(len(panel.run_ids), np.nan)
+    for run in np.flatnonzero(known.size >= rows):
+        result[run] = np.median(end.values[metric][end.start[run] : end.start[run] + end.size[run]])
+    return result
 
 
 def _ends(blocks: Floats) -> tuple[Floats, Floats]:

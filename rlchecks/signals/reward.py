@@ -19,6 +19,10 @@ REWARD_CHANGE = 0.05
 FIRST_ROWS = 3
 """Rows that tell the level at which a run began."""
 
+TINY = 1e-3
+"""Highest reward and spread together under which rewards do not count on 0 to 1: one right answer in a batch of a
+thousand gives more."""
+
 JUMP_SHARE = 0.06
 """Share of the run in each of the two adjacent windows between which a jump is sought."""
 
@@ -51,12 +55,13 @@ class Scale:
 def scale(panel: Panel, declared: Sequence[tuple[float, float] | None]) -> Scale:
     """Tell the range of each run's reward.
 
-    A declared range wins. If all rewards lie in 0..1, that is the range. Otherwise it reaches from min(lowest, 0) to
-    max(highest + one std, 0), the std being the mean logged spread of the answers in the fifth of the blocks with the
-    highest rewards, or that of the rows where none is logged: answers that all score the same at the top leave no
-    room above it. Including 0 keeps a flat reward near 1.0 flat, and tells floor from ceiling on negative scales.
-    Rewards that are never above 0 and within one std of it are few penalties on answers that mostly have none: such a
-    scale reaches one std below the lowest, lest its top be taken for its floor.
+    A declared range wins. If all rewards lie in 0..1, that is the range, unless they and their spread fill less than
+    :data:`TINY` of it. Otherwise it reaches from min(lowest, 0) to max(highest + one std, 0), the std being the mean
+    logged spread of the answers in the fifth of the blocks with the highest rewards, or that of the rows where none is
+    logged: answers that all score the same at the top leave no room above it. Including 0 keeps a flat reward near 1.0
+    flat, and tells floor from ceiling on negative scales. Rewards that are never above 0 and within one std of it are
+    few penalties on answers that mostly have none: such a scale reaches one std below the lowest, lest its top be taken
+    for its floor.
     """
     lowest = panel.per_run("reward", np.fmin)
     highest = panel.per_run("reward", np.fmax)
@@ -68,7 +73,7 @@ def scale(panel: Panel, declared: Sequence[tuple[float, float] | None]) -> Scale
     squares = np.where(valid, (blocks - mean[:, None]) ** 2, 0.0).sum(axis=1)
     own = np.sqrt(squares / np.maximum(valid.sum(axis=1) - 1, 1))
     spread = np.where(np.isfinite(spread), spread, own)
-    unit = (lowest >= 0) & (highest <= 1)
+    unit = (lowest >= 0) & (highest <= 1) & ((highest == 0) | (highest + spread >= TINY))
     penalties = (highest <= 0) & (lowest < 0) & (-lowest < below)
     low = np.where(unit, 0.0, np.where(penalties, lowest - below, np.minimum(lowest, 0.0)))
     high = np.where(unit, 1.0, np.where(penalties, 0.0, np.maximum(highest + spread, 0.0)))
@@ -121,6 +126,7 @@ def signals(panel: Panel, limits: Scale) -> dict[str, Floats]:
             "reward_range_fraction": _range(blocks) / limits.width,
             "reward_late_trend": late.slope / 2,
             "reward_late_p": late.p,
+            "reward_late_own_p": linear(second_half(blocks)).p,
             "reward_late_fraction": late.slope / 2 / limits.width,
             "reward_late_error": late.error / 2 / limits.width,
             "reward_knee": turn,
@@ -129,7 +135,7 @@ def signals(panel: Panel, limits: Scale) -> dict[str, Floats]:
             "reward_fall_step": departure(blocks, panel, REWARD_CHANGE * limits.width, -1.0)[0],
         }
         | _first_rise(panel, limits, end)
-        | _fastest_rise(panel, limits)
+        | _fastest_moves(panel, limits)
     )
 
 
@@ -172,13 +178,13 @@ def _first_rise(panel: Panel, limits: Scale, end: Floats) -> dict[str, Floats]:
     return {"first_rise": rise / limits.width, "first_rise_score": np.where(noise > 0, rise / error, np.nan)}
 
 
-def _fastest_rise(panel: Panel, limits: Scale) -> dict[str, Floats]:
-    """Largest difference between adjacent windows of rows with a reward, and where the reward went from there."""
+def _fastest_moves(panel: Panel, limits: Scale) -> dict[str, Floats]:
+    """Largest rise and fall between adjacent windows of rows with a reward, and where the reward went from there."""
     runs = len(panel.run_ids)
     scored = panel.keep(np.isfinite(panel.values["reward"]))
     least = np.where(one_group(panel), JUMP_ROWS + 2, JUMP_ROWS)
     widths = np.maximum(least, np.rint(scored.size * JUMP_SHARE).astype(np.int64))
-    names = ("fastest_rise", *(f"fastest_rise_{what}" for what in ("step", "level", "share", "score")))
+    names = [f"fastest_{way}{what}" for way in ("rise", "fall") for what in ("", *_OF_A_MOVE)]
     result = {name: np.full(runs, np.nan) for name in names}
     for run in np.flatnonzero(scored.size >= 2 * widths):
         rows = slice(scored.start[run], scored.start[run] + scored.size[run])
@@ -188,16 +194,20 @@ def _fastest_rise(panel: Panel, limits: Scale) -> dict[str, Floats]:
         mean = (sums[width:] - sums[:-width]) / width
         if not np.isfinite(jump).all():
             continue
-        at = int(np.argmax(jump)) + width
-        rise = jump[at - width]
-        result["fastest_rise"][run] = rise / limits.width[run]
-        result["fastest_rise_step"][run] = scored.step[rows][at]
-        result["fastest_rise_level"][run] = (np.median(values[at:]) - limits.low[run]) / limits.width[run]
-        result["fastest_rise_share"][run] = _ratio(rise, mean.max() - mean.min())
-        # Noise of a row from neighbouring rows (von Neumann 1941), so that the rise itself hardly counts as noise.
+        # Noise of a row from neighbouring rows (von Neumann 1941), so that the move itself hardly counts as noise.
         noise = np.sqrt(np.mean(np.diff(values) ** 2) / 2) * np.sqrt(2 / width)
-        result["fastest_rise_score"][run] = _ratio(rise, noise)
+        for name, at in (("fastest_rise", int(np.argmax(jump))), ("fastest_fall", int(np.argmin(jump)))):
+            size, after = abs(jump[at]), at + width
+            result[name][run] = jump[at] / limits.width[run]
+            result[f"{name}_step"][run] = scored.step[rows][after]
+            # Of means, since the median of single answers' 0 and 1 is no level.
+            result[f"{name}_level"][run] = (np.median(mean[after:]) - limits.low[run]) / limits.width[run]
+            result[f"{name}_share"][run] = _ratio(size, mean.max() - mean.min())
+            result[f"{name}_score"][run] = _ratio(size, noise)
     return result
+
+
+_OF_A_MOVE = ("_step", "_level", "_share", "_score")
 
 
 def _ratio(one: float, other: float) -> float:

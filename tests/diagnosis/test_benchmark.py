@@ -19,7 +19,13 @@ SEED = 7
 
 @pytest.fixture(scope="module")
 def small() -> Measured:
-    return measure.simulate(SEED, 10)
+    return measure.simulate(REFERENCE, measure.FIRST)
+
+
+def test_the_docs_were_measured_with_these_rules(small: Measured) -> None:
+    stated = re.search("has the fingerprint `(.*?)`", PAGE.read_text(encoding="utf-8"))
+    assert stated is not None
+    assert stated[1] == small.fingerprint, "a rule, a threshold or the simulator has changed; run: make bench-detection"
 
 
 def test_every_finding_but_the_last_resort_must_come_out_somewhere(small: Measured) -> None:
@@ -80,7 +86,7 @@ def test_a_section_of_the_page_is_replaced_and_a_missing_one_is_an_error() -> No
 
 
 @pytest.mark.slow
-def test_the_table_in_the_docs_is_what_the_command_prints() -> None:
+def test_the_tables_in_the_docs_are_what_the_command_prints() -> None:
     page = PAGE.read_text(encoding="utf-8")
     match = re.search("<!-- reference -->\n(.*)\n<!-- end of reference -->", page, re.DOTALL)
     assert match is not None

@@ -165,6 +165,40 @@ def test_floor_and_ceiling_are_not_swapped_on_other_scales(findings_of: Find, lo
     assert alarms(found) == {"starved_ceiling"}
 
 
+def test_rewards_at_the_end_of_their_range_leave_no_signal_although_no_spread_is_logged(findings_of: Find) -> None:
+    assert alarms(findings_of(reward=np.zeros(N))) == {"starved_floor"}
+    assert alarms(findings_of(reward=np.ones(N))) == {"starved_ceiling"}
+    assert not alarms(findings_of(reward=np.full(N, 0.5)))
+    # Of single answers each lies at an end.
+    single = np.random.default_rng(1).random(N) < 0.4
+    assert not alarms(findings_of(reward=single))
+
+
+def test_tiny_rewards_count_on_a_scale_of_their_own(findings_of: Find) -> None:
+    reward, spread = learned(0), np.full(N, 0.3)
+    assert set(findings_of(reward=1e-6 * reward, reward_std=1e-6 * spread)) == {"learning"}
+    # One right answer in some hundred is a floor, not a scale.
+    rare = np.random.default_rng(2).binomial(512, 0.001, N) / 512
+    starved = np.full(N, 0.98)
+    assert alarms(findings_of(reward=rare, reward_std=rare**0.5, zero_std_fraction=starved)) == {"starved_floor"}
+
+
+def test_a_rise_far_from_zero_is_not_called_a_standstill(findings_of: Find) -> None:
+    found = findings_of(reward=50 + learned(0), reward_std=np.full(N, 0.4))
+    assert set(found) == {"inconclusive"}
+    assert "only guessed" in found["inconclusive"].title
+    assert set(findings_of(reward=50 + noise(0, 0.04), reward_std=np.full(N, 0.4))) == {"no_trend"}
+    declared = RunFacts("run", reward_range=(50.0, 51.0))
+    assert set(findings_of(facts=declared, reward=50 + learned(0), reward_std=np.full(N, 0.4))) == {"learning"}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_single_answers_have_no_jump_to_the_top(findings_of: Find, seed: int) -> None:
+    chance = np.where(np.linspace(0, 1, 600) < 0.5, 0.1, 0.6)
+    right = np.random.default_rng(seed).random(600) < chance
+    assert "sudden_reward" not in findings_of(reward=right)
+
+
 # ---------------------------------------------------------------- divergence
 
 
@@ -267,6 +301,44 @@ def test_a_run_that_broke_in_its_last_tenth_is_sick_although_it_learned(findings
     assert found["non_finite"].severity == Severity.CRITICAL
     assert found["non_finite"].onset_step == 111
     assert "learning" not in found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_reward_or_a_length_that_breaks_in_the_last_tenth_is_found_and_dated(findings_of: Find, seed: int) -> None:
+    sound = course((0, 0.3), (0.5, 0.6), time=TIME) + noise(seed, 0.03)
+    broken = np.where(TIME > 0.9, 0.03 + 0.2 * np.abs(noise(seed, 0.05)), sound)
+    found = findings_of(reward=broken, mean_length=200 + noise(seed + 1, 6))
+    assert alarms(found) == {"reward_falling"}
+    assert found["reward_falling"].onset_step == pytest.approx(0.9 * N, abs=0.05 * N)
+    found = findings_of(reward=sound, mean_length=np.where(TIME > 0.9, 8, 200) + noise(seed + 1, 2))
+    assert alarms(found) == {"length_collapse"}
+    assert found["length_collapse"].onset_step == pytest.approx(0.9 * N, abs=0.05 * N)
+    # A few rows that come back are no collapse.
+    dip = (TIME > 0.9) & (TIME < 0.94)
+    found = findings_of(reward=sound, mean_length=np.where(dip, 8, 200) + noise(seed + 1, 2))
+    assert not alarms(found)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_harder_prompts_from_some_step_on_are_no_collapse(findings_of: Find, seed: int) -> None:
+    reward = course((0, 0.4), (0.5, 0.75), (0.505, 0.4), (1, 0.5)) + noise(seed, 0.03)
+    assert not alarms(findings_of(reward=reward))
+    # On a scale whose floor is not known, the lowest that was seen is no floor.
+    assert not alarms(findings_of(reward=4 * reward - 2))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_large_steady_fall_warns_however_fast_its_fastest_part_is(findings_of: Find, seed: int) -> None:
+    found = findings_of(reward=course((0.2, 0.9), (0.35, 0.75), (0.65, 0.4), (0.9, 0.3)) + noise(seed, 0.06))
+    assert alarms(found) == {"reward_falling"}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_was_gained_and_lost_again_is_told_from_a_cycle(findings_of: Find, seed: int) -> None:
+    found = findings_of(reward=course((0, 0.3), (0.5, 0.8), (1, 0.35)) + noise(seed, 0.03))
+    assert "reward_falling" in found
+    assert not alarms(found)
+    assert "reward_falling" not in findings_of(reward=0.5 + 0.2 * np.sin(8 * np.pi * TIME) + noise(seed, 0.03))
 
 
 def test_a_run_that_ended_early_is_information_unless_it_broke(findings_of: Find) -> None:

@@ -302,3 +302,16 @@ def test_every_run_gets_at_least_one_code_whatever_was_logged(findings_of: Find,
     names = ("reward", "mean_length", "kl", "clipped_ratio", "zero_std_fraction", "reward_std", "entropy", "grad_norm")
     series = {name: data.draw(st.lists(FINITE, min_size=n, max_size=n)) for name in names}
     assert findings_of(**series)
+
+
+def test_a_run_that_broke_after_one_row_is_not_told_to_train_longer(findings_of: Find) -> None:
+    found = findings_of(reward=[0.5] * 60, grad_norm=[0.4] + [NAN] * 59)["too_short"]
+    assert found.title.startswith("Too short: 1 logged row before the breakdown")
+    assert "Find what broke first" in found.advice
+
+
+def test_an_early_end_is_told_in_steps(findings_of: Find) -> None:
+    facts = RunFacts("run", last_step=3, planned_steps=1000)
+    assert findings_of(reward=[0.1, 0.2, 0.3], facts=facts)["ended_early"].title == (
+        "The run ended at step 3 of 1000 planned steps."
+    )

@@ -11,7 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlchecks.errors import InputError, UsageError
-from rlchecks.heldout import Comparison, ComparisonRequest, HeldoutRows, Scorer, compare, paired_t, tango
+from rlchecks.heldout import (
+    Comparison,
+    ComparisonRequest,
+    HeldoutRows,
+    Scorer,
+    compare,
+    paired_interval,
+    paired_t,
+    tango,
+)
 
 Make = Callable[..., HeldoutRows]
 Answers = Callable[..., list[dict[str, Any]]]
@@ -22,10 +31,11 @@ NAMES: dict[str, Any] = {"baseline": "base", "candidate": "tuned"}
 EVIDENCE = {
     "n_questions", "missing_fraction", "missing_changes_result", "duplicate_ids", "unmatched_questions",
     "baseline_is_candidate", "judge_chosen", "judge_is_grader", "grader_known", "judge_identity_declared",
+    "judge_copies_grader", "judge_family_is_graders", "judge_family_is_models", "grader_agreement",
     "difference", "ci_lower", "ci_upper", "margin", "margin_lower", "margin_upper", "judges_disagree",
     "guard_upper", "guard_lower", "n_guards", "n_guards_undefined", "gain_depends_on_decoding", "reward_hacking",
     "gain_gap", "gain_gap_lower", "gain_gap_upper", "gain_gap_warns", "n_looks", "alpha", "overlap_questions",
-    "overlap_share_seen", "margin_range_known", "repeated_prompt_fraction",
+    "overlap_share_seen", "margin_range_known", "repeated_prompt_fraction", "category_upper", "n_carrying",
 }  # fmt: skip
 
 
@@ -71,8 +81,8 @@ def test_repeats_are_averaged_before_anything_else(two: Callable[..., Comparison
     found = two(base.tolist(), tuned.tolist())
     expected = paired_t(tuned.mean(1) - base.mean(1))
     assert found.evidence["n_questions"] == 120
-    assert found.evidence["ci_lower"] == pytest.approx(expected.lower)
-    assert found.document["method"] == "paired_t"
+    assert found.evidence["ci_lower"] == pytest.approx(expected.lower, rel=0.01)
+    assert found.document["method"] == "bounded_t"
 
 
 def test_the_margin_moves_the_limits(two: Callable[..., Comparison]) -> None:
@@ -478,21 +488,23 @@ def test_without_answers_the_scores_decide(two: Callable[..., Comparison], tuned
     assert two([1, 0, None], tuned, {"answer": None}).evidence["baseline_is_candidate"] is same
 
 
-def test_the_candidates_identity_and_step(make_rows: Make, answers: Answers) -> None:
+def test_the_candidate_and_its_step(make_rows: Make, answers: Answers) -> None:
     rows = make_rows(answers("base", [1], step=0), answers("checkpoint-40", [1]))
-    found = compare(rows, ComparisonRequest(candidate_hash="c0ffee"))
-    assert (found.candidate, found.candidate_step, found.candidate_identity) == ("checkpoint-40", 40, "c0ffee")
+    found = compare(rows, ComparisonRequest())
+    assert (found.candidate, found.candidate_step) == ("checkpoint-40", 40)
 
 
 # --- looks and overlap
 
 
 def test_alpha_is_divided_by_the_looks(two: Callable[..., Comparison]) -> None:
+    # The fourth look has 1 / (1 + 2 + 3 + 4) of it; four candidates in one call share it.
     found = two(*GAIN, looks=4)
-    assert found.evidence["alpha"] == pytest.approx(0.0125)
-    assert found.evidence["ci_lower"] == pytest.approx(tango(40, 0, 150, 0.9875).lower)
-    assert (found.document["confidence"], found.document["looks"]) == (pytest.approx(0.9875), 4)
-    assert "divided by the 4 looks" in found.observed["alpha"]
+    assert found.evidence["alpha"] == pytest.approx(0.005)
+    assert found.evidence["ci_lower"] == pytest.approx(tango(40, 0, 150, 0.995).lower)
+    assert (found.document["confidence"], found.document["looks"]) == (pytest.approx(0.995), 4)
+    assert "divided by 10 for the 4 looks" in found.observed["alpha"]
+    assert two(*GAIN, looks=4, together=4).evidence["alpha"] == pytest.approx(0.0125)
 
 
 def test_training_prompts_are_left_out_whatever_their_case_and_space(two: Callable[..., Comparison]) -> None:
@@ -574,8 +586,8 @@ def test_clusters_count_and_categories_do_not(two: Callable[..., Comparison]) ->
     by_category = {"category": lambda number: f"kind {number % 15}"}
     base, tuned = graded(0.5, 150), graded(0.6, 150, seed=1)
     clustered = two(base, tuned, by_source).document
-    assert (clustered["method"], clustered["n_clusters"], clustered["n_questions"]) == ("cr2", 15, 150)
-    assert two(base, tuned, by_category).document["method"] == "paired_t"
+    assert (clustered["method"], clustered["n_clusters"], clustered["n_questions"]) == ("bounded_cr2", 15, 150)
+    assert two(base, tuned, by_category).document["n_clusters"] is None
 
 
 def test_questions_without_a_cluster_stand_for_themselves(two: Callable[..., Comparison]) -> None:
@@ -642,8 +654,8 @@ def test_gain_gap_of_known_ranges(judged: Callable[..., Comparison]) -> None:
     expected = tango(40, 0, 150)
     assert evidence["gain_gap"] == pytest.approx(40 / 150)
     assert (evidence["gain_gap_lower"], evidence["gain_gap_upper"]) == (
-        pytest.approx(paired_t([1.0] * 40 + [0.0] * 110).lower),
-        pytest.approx(paired_t([1.0] * 40 + [0.0] * 110).upper),
+        pytest.approx(paired_interval([1.0] * 40 + [0.0] * 110).lower),
+        pytest.approx(paired_interval([1.0] * 40 + [0.0] * 110).upper),
     )
     assert evidence["gain_gap_warns"] is True
     few = judged({"a": (FLAT[0][:60], FLAT[1][:60]), "g": (FLAT[0][:60], ones(60, 60))}, **GRADER).evidence

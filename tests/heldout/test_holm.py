@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
@@ -61,3 +62,14 @@ def test_limits_below_any_threshold_are_holms_rejections(estimates: list[float],
     uppers = holm_uppers([normal(estimate) for estimate in estimates], 0.95)
     p = [float(ndtr(estimate - threshold)) for estimate in estimates]
     assert [upper is not None and upper <= threshold for upper in uppers] == holm_rejects(p, 0.025)
+
+
+def test_after_the_first_limit_that_is_high_enough_the_others_are_none() -> None:
+    uppers = [lambda level, base=base: base + level for base in (-2.0, -0.9, 5.0)]
+    adjusted = holm_uppers(uppers, 0.95, until=0.0)
+    assert [limit is None for limit in adjusted] == [False, False, True]
+    assert adjusted[:2] == holm_uppers(uppers, 0.95)[:2]
+
+
+def test_others_count_at_every_step() -> None:
+    assert holm_uppers([lambda level: level], 0.95, others=4) == [pytest.approx(0.99)]

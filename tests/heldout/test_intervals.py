@@ -85,7 +85,7 @@ def test_averages_of_few_questions_take_tango_with_sums() -> None:
     assert found == tango(24 * 1.5, 24 * 0.25, 96)._replace(method="tango_sums")
 
 
-@pytest.mark.parametrize(("differing", "method"), [(29, "tango_sums"), (30, "paired_t")])
+@pytest.mark.parametrize(("differing", "method"), [(29, "tango_sums"), (30, "bounded_t")])
 def test_averages_that_rarely_differ_take_tango(differing: int, method: str) -> None:
     differences = np.zeros(200)
     differences[:differing] = np.resize([0.25, -0.5, 0.75], differing)
@@ -101,7 +101,10 @@ def test_averages_that_all_differ_alike_have_an_interval() -> None:
 
 
 def test_graded_scores_take_t_and_none_without_variance() -> None:
-    assert paired_interval(SLEEP).method == "paired_t"
+    differences = np.random.default_rng(8).normal(0.0, 0.3, 400)
+    found, plain = paired_interval(differences), paired_t(differences)
+    assert (found.method, found.df, found.estimate) == ("paired_t", 399.0, plain.estimate)
+    assert (found.lower, found.upper) == (pytest.approx(plain.lower, abs=3e-4), pytest.approx(plain.upper, abs=3e-4))
     flat = paired_interval(np.zeros(200))
     assert flat.lower is None
     assert flat.reason == "all differences are equal, so their variance is zero"
@@ -109,17 +112,21 @@ def test_graded_scores_take_t_and_none_without_variance() -> None:
 
 def test_clusters_take_cr2_from_ten_clusters_on() -> None:
     rng = np.random.default_rng(4)
-    differences = rng.normal(size=60)
+    differences = rng.normal(size=60) / 4
     nine, ten = np.arange(60) % 9, np.arange(60) % 10
     refused = paired_interval(differences, clusters=nine)
     assert (refused.lower, refused.clusters, refused.reason) == (None, 9, "9 clusters, fewer than 10")
     found = paired_interval(differences, averaged_binary=True, clusters=ten)
-    assert found == clustered(differences, ten)
-    assert (found.method, found.clusters, found.df) == ("cr2", 10, pytest.approx(9))
+    plain = clustered(differences, ten)
+    assert (found.method, found.clusters, found.df) == ("bounded_cr2", 10, pytest.approx(9))
+    assert (plain.method, plain.estimate, plain.df) == ("cr2", found.estimate, found.df)
+    assert None not in (found.lower, found.upper, plain.lower, plain.upper)
+    assert found.lower <= plain.lower  # type: ignore[operator]
+    assert found.upper >= plain.upper  # type: ignore[operator]
 
 
 def test_clusters_of_one_question_are_no_clusters() -> None:
-    assert paired_interval(SLEEP, clusters=np.arange(10)) == paired_t(SLEEP)
+    assert paired_interval(SLEEP, clusters=np.arange(10)) == paired_interval(SLEEP)
 
 
 def test_one_dominant_cluster_leaves_too_few_degrees_of_freedom() -> None:
@@ -148,3 +155,42 @@ def test_intervals_enclose_the_estimate_and_mirror(values: list[float], binary: 
         assert mirrored.upper is not None
         assert found.lower <= found.estimate <= found.upper
         assert mirrored.upper == pytest.approx(-found.lower, abs=1e-9)
+
+
+def test_a_reach_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="largest size"):
+        paired_interval([0.1, 0.2], reach=0.0)
+
+
+@pytest.mark.parametrize("kind", [{"binary_single": True}, {"averaged_binary": True}])
+def test_binary_differences_beyond_one_are_refused(kind: dict[str, bool]) -> None:
+    with pytest.raises(ValueError, match="beyond 1"):
+        paired_interval([1.5, 1.0], **kind)
+
+
+@given(
+    st.lists(st.floats(-1, 1).map(lambda value: round(value, 3)), min_size=2, max_size=80),
+    st.floats(0.5, 0.999),
+    st.integers(1, 30),
+)
+def test_no_interval_is_shorter_than_t_or_cr2_alone(values: list[float], level: float, groups: int) -> None:
+    clusters = np.arange(len(values)) % groups
+    for found, plain in (
+        (paired_interval(values, confidence=level), paired_t(values, level)),
+        (paired_interval(values, clusters=clusters, confidence=level), clustered(values, clusters, level)),
+    ):
+        if found.lower is not None and found.upper is not None and found.method.endswith(plain.method[-2:]):
+            assert plain.lower is not None
+            assert plain.upper is not None
+            assert found.lower <= plain.lower + 1e-9
+            assert found.upper >= plain.upper - 1e-9
+
+
+@given(st.integers(20, 200), st.floats(0.0, 0.2), st.floats(0.02, 0.2))
+def test_a_longer_reach_is_no_shorter_interval(n: int, share: float, spread: float) -> None:
+    values = np.random.default_rng(n).normal(0.0, spread, n).clip(-1, 1)
+    values[: int(share * n)] = -0.7
+    near, far = paired_interval(values), paired_interval(values, reach=2.0)
+    assert near.lower is not None
+    assert far.lower is not None
+    assert far.lower <= near.lower + 1e-6

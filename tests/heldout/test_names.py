@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlchecks.heldout.names import same_name
+from rlchecks.heldout.names import latin, same_name
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,11 @@ from rlchecks.heldout.names import same_name
         "train/rewards/accuracy_reward/mean",
         "/rewards/accuracy_reward",
         "rewards.accuracy_reward",
+        "аccurаcy_rewаrd",  # Cyrillic a
+        "ΑCCURACY_REWARD",  # Greek Alpha
+        "accurаcу_rеwаrd",  # Cyrillic a, u, ie
+        "ассuracy_reward",  # Cyrillic a and es
+        "accuracy\u3164_reward",  # a letter that nobody sees
     ],
 )
 def test_a_grader_written_otherwise_is_the_grader(name: str) -> None:
@@ -44,6 +49,7 @@ def test_unicode_forms_are_one_name(form: str) -> None:
         ("!", "?"),
         ("", "!"),
         ("é", "e"),
+        ("оценка", "проверка"),
     ],
 )
 def test_other_names_are_other_judges(one: str, other: str) -> None:
@@ -54,3 +60,14 @@ def test_other_names_are_other_judges(one: str, other: str) -> None:
 def test_signs_and_case_change_nothing(name: str, sign: str) -> None:
     assert same_name(name, name)
     assert same_name(f"a{name}", f"A{sign}{name}")
+
+
+@pytest.mark.parametrize(("one", "other"), [("Ι", "l"), ("Ι", "i"), ("ВЕРНО", "верно"), ("ΝΙΚΗ", "νικη")])
+def test_a_letter_that_looks_like_two_is_both_and_case_still_counts_for_nothing(one: str, other: str) -> None:
+    assert same_name(one, other)
+
+
+def test_the_table_holds_signs_of_other_scripts_that_look_like_latin_letters() -> None:
+    assert latin("ѕсore-ΡΑSS") == "score-PASS"  # Cyrillic dze and es; Greek Rho and Alpha
+    assert latin("ｊｕｄｇｅ\u200d") == "judge"
+    assert latin("GPT-4o, 10 and l") == "GPT-4o, 10 and l"  # what is Latin stays

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
+
 import pytest
 
 from rlchecks.errors import UsageError
@@ -71,3 +74,60 @@ def test_half_a_range_is_refused() -> None:
         Scorer("x", low=0.0)
     with pytest.raises(UsageError, match="finite"):
         Scorer("x", low=0.0, high=float("inf"))
+
+
+SHA = "a" * 64
+
+
+@pytest.mark.parametrize(
+    ("text", "scorer"),
+    [
+        ("exact:kind=rule", Scorer("exact", kind="rule")),
+        ("people::advisory:kind=Human", Scorer("people", decisive=False, kind="human")),
+        ("help:model=gpt-4o", Scorer("help", kind="model", model="gpt-4o")),
+        ("help:family=gpt", Scorer("help", kind="model", family="gpt")),
+        (f"help:0..10:lower:model=a/b:prompt={SHA.upper()}",
+         Scorer("help", 0.0, 10.0, higher_is_better=False, kind="model", model="a/b", prompt=SHA)),
+        ('help:model="openai:gpt-4o":0..1', None),
+        ('help:0..1:model="openai:gpt-4o"', Scorer("help", 0.0, 1.0, kind="model", model="openai:gpt-4o")),
+        ('"a:b":0..1:model="openai:gpt-4o":kind=model', Scorer("a:b", 0.0, 1.0, kind="model", model="openai:gpt-4o")),
+        ("openai:gpt-4:kind=model", Scorer("openai:gpt-4", kind="model")),
+        ('say "hi', Scorer('say "hi')),
+    ],
+)  # fmt: skip
+def test_identities(text: str, scorer: Scorer | None) -> None:
+    if scorer is None:  # a range comes first
+        with pytest.raises(UsageError, match="not understood"):
+            parse_scorer(text)
+    else:
+        assert parse_scorer(text) == scorer
+
+
+def test_the_file_of_a_prompt_is_hashed(tmp_path: Path) -> None:
+    path = tmp_path / "rubric: strict.md"
+    path.write_bytes(b"Score from 0 to 10.")
+    found = parse_scorer(f'help:prompt=@"{path}"')
+    assert found == parse_scorer(f'help:prompt="@{path}"')
+    assert found.prompt == hashlib.sha256(b"Score from 0 to 10.").hexdigest()
+    assert found.identified
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("help:kind=robot", "one of rule, model, human"),
+        ("help:kind=rule:model=gpt-4o", "one or the other"),
+        ("help:kind=human:family=gpt", "one or the other"),
+        ("help:model=", "needs a name"),
+        ("help:prompt=abc", "64 hexadecimal digits"),
+        ("help:prompt=@no-such-file.md", "cannot be read from 'no-such-file.md'"),
+        ("help:prompt=@", "cannot be read"),
+        ("help:model=gpt-4o:family=claude", "of the family gpt"),
+        ("help:kind=rule:kind=rule", "not understood"),
+        ("help:modle=gpt-4o", "not understood"),
+        ("help:kind", "not understood"),
+    ],
+)
+def test_an_identity_that_means_nothing_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        parse_scorer(text)

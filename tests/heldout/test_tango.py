@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
-from rlchecks.heldout.intervals import MIN_DIFFERING_T, MIN_QUESTIONS_T, paired_interval
+from rlchecks.heldout.intervals import paired_interval
+from rlchecks.heldout.limits import paired_limits
 from rlchecks.heldout.tango import tango_limits
 
 Z = float(ndtri(0.975))
@@ -95,12 +96,7 @@ def test_rare_regressions_are_covered(kind: str, n: int) -> None:
     before = np.where(falls, np.maximum(before, fall), before)
     after = np.where(falls, before - fall, before)
     difference = (rng.binomial(repeats, after) - rng.binomial(repeats, before)) / repeats
-    # The rule of paired_interval over all draws at once.
-    lower, upper = tango_limits(np.maximum(difference, 0).sum(1), np.maximum(-difference, 0).sum(1), n)
-    half = stdtrit(n - 1, 0.975) * difference.std(1, ddof=1) / n**0.5
-    mean = difference.mean(1)
-    use_t = (n >= MIN_QUESTIONS_T) & ((difference != 0).sum(1) >= MIN_DIFFERING_T)
-    lower, upper = np.where(use_t, mean - half, lower), np.where(use_t, mean + half, upper)
+    lower, upper = paired_limits(difference, averaged_binary=True)[1:3]
     for draw in range(20):
         one = paired_interval(difference[draw], averaged_binary=True)
         assert (one.lower, one.upper) == (pytest.approx(lower[draw]), pytest.approx(upper[draw]))

@@ -84,7 +84,7 @@ def test_a_verdict_reads_well_in_eighty_columns(document: dict[str, Any]) -> Non
         "Do not promote.",
         "-0.358 [-0.396, -0.319]",
         "Gap of the gains",
-        "The grader gained, the judge lost  from step 12",
+        "The grader gained, the judge lost, from step 12",
         "Not measured: entropy",
         "reports/toy/verdict.json",
     ]
@@ -141,6 +141,12 @@ def test_a_diagnosis_names_run_finding_evidence_and_what_was_not_read(fleet: dic
     assert "Skipped (1)\n  runs/copy" in text
 
 
+def test_what_a_warning_explains_is_not_said_to_be_unknown(fleet: dict[str, Any]) -> None:
+    table = {"framework": "table", "unmapped": ["cut", "other"], "warnings": ["'cut' has values outside 0 to 1."]}
+    fleet["runs"] = [{**fleet["runs"][0], **table}]
+    assert "other not understood; name a metric with --column" in printed("diagnosis", fleet)
+
+
 def test_an_audit_counts_all_and_lists_those_that_are_not_healthy_worst_first(fleet: dict[str, Any]) -> None:
     text = printed("audit", fleet)
     assert "3 runs: 1 sick, 1 incomplete, 1 healthy, 1 refused" in text
@@ -160,7 +166,7 @@ def test_ingest_lists_the_metrics_of_one_run_in_their_units(ingested: dict[str, 
     text = printed("ingest", ingested)
     assert re.search(r"clipped_ratio +not measured +25% +10% +39", text)
     assert "Kept without a known meaning\n  clip_ratio/high_max" in text
-    assert re.search(r"^  toy-1 +trl_grpo +1-40 +2: reward, cl\S+ +1: clip_ratio/\S+ +1 *$", text, re.M)
+    assert re.search(r"^  toy-1 +trl_grpo +1-40 +2 +1 +1  runs/toy$", text, re.M)
     assert "Warnings\n  toy-1  2 rows repeat an earlier step." in text
 
 
@@ -178,31 +184,54 @@ def many(ingested: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("width", [40, 80, 160])
-def test_ingest_ends_with_a_line_for_each_run_that_fits(width: int, many: dict[str, Any]) -> None:
+def test_ingest_ends_with_the_summary_and_breaks_neither_id_nor_source(width: int, many: dict[str, Any]) -> None:
+    many["runs"][2]["source"] = "runs/console.log#2"
     text = printed("ingest", many, width=width)
-    lines = [line.rstrip() for line in text.splitlines()]
-    assert max(map(len, lines)) <= width
     order = [
         "Metrics",
         "Kept without",
-        "3 runs: 1 unchanged, 1 skipped, 1 refused",
         "Warnings",
         "Skipped (1)",
         "Refused (1)",
+        "Runs",
+        "3 runs: 1 unchanged, 1 skipped",
     ]
     places = [re.sub(r"\s+", " ", text).index(words) for words in order]
     assert places == sorted(places)
-    assert ("framework" in text) == (width > 40)
-    if width > 40:
-        row = next(line.split() for line in lines if line.startswith("  toy-1  ") and "trl_grpo" in line)
-        assert row[:3] == ["toy-1", "trl_grpo", "1-40"]
-        assert row[3].rstrip(":") == "2"
-        header = next(line for line in lines if line.split()[:2] == ["run", "framework"])
-        assert header.split() == ["run", "framework", "steps", "metrics", "unmapped", "warnings"]
-    assert ("2: reward, clipped_ratio" in text) == (width == 160)
-    joined = re.sub(r"\s", "", text)
-    assert "a-run-with-a-rather-long-name-0123456789abcdef" in joined
-    assert "runs/torn.csvline3:novalidCSV." in joined
+    lines = [line.rstrip() for line in text.splitlines()]
+    long = "a-run-with-a-rather-long-name-0123456789abcdef"
+    assert all(len(line) <= width or long in line for line in lines)
+    (row,) = [line.split() for line in lines if line.startswith(f"  {long}") and "Warnings" not in line][-1:]
+    assert row[0] == long
+    if width == 40:
+        assert row == [long]
+    if width == 160:
+        assert row[1:] == ["trl_grpo", "7", "2", "1", "1", "runs/toy"]
+        assert re.search(r"^  bare .* runs/console.log#2$", "\n".join(lines), re.M)
+    else:
+        assert "    runs/console.log#2" in lines
+    assert "runs/torn.csv\n    line 3: no valid CSV." in re.sub(" +\n", "\n", text)
+
+
+def test_long_lists_of_unknown_keys_are_cut_with_a_count(ingested: dict[str, Any]) -> None:
+    ingested["runs"][0]["unmapped"] = [f"key/{n}" for n in range(30)]
+    text = printed("ingest", ingested)
+    assert "key/7 and 22 more" in text
+    assert "--json prints them all" in text
+
+
+def test_a_warning_of_several_runs_is_said_once(many: dict[str, Any]) -> None:
+    text = printed("ingest", many, width=160)
+    assert text.count("2 rows repeat an earlier step.") == 1
+    assert "toy-1, a-run-with-a-rather-long-name-0123456789abcdef  2 rows" in text
+
+
+def test_a_run_of_validation_alone_shows_its_checks(ingested: dict[str, Any]) -> None:
+    checks = {"first": 0.1, "last": 0.5, "mean": 0.3, "count": 7}
+    ingested["runs"][0] |= {"steps": 0, "first_step": None, "last_step": None, "metrics": {}, "validation": checks}
+    text = printed("ingest", ingested)
+    assert re.search(r"reward \(validation\) +0.100 +0.500 +0.300 +7", text)
+    assert re.search(r"toy-1 .* 7 checks", text)
 
 
 def test_what_many_runs_have_in_common_is_said_once(many: dict[str, Any]) -> None:
@@ -218,7 +247,7 @@ def test_what_many_runs_have_in_common_is_said_once(many: dict[str, Any]) -> Non
 
 def test_an_ingestion_without_any_run_says_so(many: dict[str, Any]) -> None:
     text = printed("ingest", {**many, "runs": []})
-    assert text.strip().startswith("0 runs: 1 skipped, 1 refused")
+    assert text.strip().endswith("0 runs: 1 skipped, 1 refused")
     assert "framework" not in text
     assert "0 runs" in printed("ingest", {})
 
@@ -229,7 +258,9 @@ def test_hostile_names_do_not_break_the_lines_of_an_ingestion(hostile: str, many
     for width in (40, 80, 160):
         text = printed("ingest", wide, width=width)
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
-        assert max(cell_len(line.rstrip()) for line in text.splitlines()) <= width
+        # Ids and sources alone are never broken.
+        assert all(cell_len(line.rstrip()) <= width or "走" in line for line in text.splitlines())
+        assert max(cell_len(line.rstrip()) for line in text.splitlines()) <= max(width, 250)
 
 
 def test_signals_are_one_a_line_and_absent_ones_say_so() -> None:

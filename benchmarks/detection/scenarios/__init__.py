@@ -1,5 +1,5 @@
 """What can happen in a run, drawn from the ranges that real runs show; importing this registers all of it."""
 
-from benchmarks.detection.scenarios import ends, lookalikes, scores, several, sick, sound, validation
+from benchmarks.detection.scenarios import ends, late, lookalikes, scores, several, sick, sound, validation
 
-__all__ = ["ends", "lookalikes", "scores", "several", "sick", "sound", "validation"]
+__all__ = ["ends", "late", "lookalikes", "scores", "several", "sick", "sound", "validation"]

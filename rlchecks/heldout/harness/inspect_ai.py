@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from rlchecks.heldout.harness.archive_file import ArchiveFile
 from rlchecks.heldout.harness.inspect_judges import InspectJudges
+from rlchecks.heldout.harness.inspect_ours import Ours
 from rlchecks.heldout.harness.inspect_samples import answers_of, key_of, planned
 from rlchecks.heldout.harness.log import Answer, EvalLog, Object, Unscored
 from rlchecks.heldout.harness.marks import decoding, name
@@ -50,14 +51,15 @@ class InspectFormat:
         header, samples = _archive(source) if source.kind == "zip" else _document(source)
         spec = mapping(header.get("eval"))
         model, task = name(spec.get("model")), name(spec.get("task")) or "task"
-        judges = InspectJudges(spec)
+        judges, ours = InspectJudges(spec), Ours.of(spec)
         unscored = Unscored()
         answers: list[Answer] = []
         waiting = dict.fromkeys(planned(spec))
         for place, sample in samples:
             judges.look(sample)
             waiting.pop(key_of(sample), None)
-            answers.extend(answers_of(sample, place, task, _decoding(header, spec), unscored))
+            found = answers_of(sample, place, task, _decoding(header, spec), unscored)
+            answers.extend(ours.answer(answer, sample) for answer in found)
         scorers = {answer.judge for answer in answers if answer.judge}
         # A question without an answer is missing, whoever should have scored it.
         silent = [answer for answer in answers if not answer.judge]
@@ -65,11 +67,11 @@ class InspectFormat:
         for judge in sorted(scorers):
             answers += [answer._replace(judge=judge) for answer in silent]
             answers += [
-                Answer(f"{task}/{question}", judge, None, "eval.dataset.sample_ids", epoch=epoch)
+                Answer(f"{task}/{question}", judge, None, "eval.dataset.sample_ids", ours.checkpoint, epoch=epoch)
                 for question, epoch in waiting
             ]
         answers, said = judges.settle(answers, source)
-        said += [*_completeness(header, spec, len(waiting)), *unscored.warnings()]
+        said += [*_completeness(header, spec, len(waiting)), *unscored.warnings(), *ours.warnings()]
         if not any(answer.score is not None for answer in answers):
             status = shown(str(header.get("status")))
             problem = f"the Inspect log has no scored answer (its status is {status})"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from rlchecks.heldout.harness.inspect_ours import with_range
 from rlchecks.heldout.harness.log import Answer, JudgeFacts, Object
 from rlchecks.heldout.harness.marks import name
 from rlchecks.heldout.harness.shape import items, mapping
@@ -96,11 +97,14 @@ class InspectJudges:
         """What the log tells of each judge that is left."""
         used = {answer.judge for answer in answers}
         return tuple(
-            JudgeFacts(
-                called,
-                kind="model" if self._models(judge) else "rule" if self._scorer(judge) in self._watched else None,
-                models=tuple(sorted(self._models(judge))),
-                settings=self._settings(judge),
+            with_range(
+                JudgeFacts(
+                    called,
+                    kind="model" if self._models(judge) else "rule" if self._scorer(judge) in self._watched else None,
+                    models=tuple(sorted(self._models(judge))),
+                    settings=self._settings(judge),
+                ),
+                self._options.get(judge, {}),
             )
             for judge, called in self._names.items()
             if called in used
@@ -135,5 +139,7 @@ class InspectJudges:
         if self._model is None or self._model not in self._models(judge):
             return False
         # One name at two addresses is two models, as where every server calls its model "default".
-        role = mapping(mapping(self._grader).get("grader"))
-        return not (role.get("base_url") and role.get("base_url") != self._base_url)
+        grader = mapping(self._grader).get("grader")
+        roles = [mapping(role) for role in (grader if isinstance(grader, list) else [grader])]
+        same = [role.get("base_url") for role in roles if name(role.get("model")) == self._model]
+        return not same or any(not base_url or base_url == self._base_url for base_url in same)

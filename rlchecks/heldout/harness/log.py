@@ -53,7 +53,8 @@ class JudgeFacts:
         name: its name in the rows.
         kind: ``rule``, ``model`` or ``human``; None if the logs do not tell.
         models: the models that judge, for kind ``model``.
-        settings: its rubric or options as text; two logs with different ones had two judges of one name.
+        settings: its rubric or options as text.
+        settings_differ: two logs have different ones, so that they had two judges of one name.
         low: smallest possible score, None if the logs do not tell.
         high: largest possible score, None if the logs do not tell.
         higher_is_better: direction, None if the logs do not tell.
@@ -63,6 +64,7 @@ class JudgeFacts:
     kind: str | None = None
     models: tuple[str, ...] = ()
     settings: str | None = None
+    settings_differ: bool = False
     low: float | None = None
     high: float | None = None
     higher_is_better: bool | None = None
@@ -79,6 +81,9 @@ class JudgeFacts:
             self.kind if self.kind == other.kind else None,
             tuple(dict.fromkeys(self.models + other.models)),
             self.settings or other.settings,
+            self.settings_differ
+            or other.settings_differ
+            or (None not in (self.settings, other.settings) and self.settings != other.settings),
             self.low if same_range else None,
             self.high if same_range else None,
             min(directions, default=None),
