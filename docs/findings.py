@@ -105,7 +105,7 @@ def _own(code: str) -> str:
 
 
 def _table(rows: list[str]) -> list[str]:
-    head = [f"| threshold | {' | '.join(PROFILES)} | from |", "|---|---|---|---|---|"]
+    head = [f"| threshold | {' | '.join(PROFILES)} | what it is, and its source |", "|---|---|---|---|---|"]
     return [*head, *rows, ""] if rows else []
 
 

@@ -50,6 +50,7 @@ REAL = {
 """Finding to the run that shows it, and the charts to show."""
 
 SIMULATED = {
+    "rewards_missing": ("loses_its_rewards", ("Reward", "Mean answer length")),
     "diverged": ("diverges", ("Reward", "Entropy")),
     "starved": ("starves_in_between", ("Reward", "Spread and prompts with a signal")),
     "sudden_reward": ("jumps", ("Reward",)),

@@ -31,9 +31,9 @@ LARGEST_SHARD = 250
 """Runs a worker holds in memory at once: 250 runs of 500 steps are some 40 MB of numbers."""
 
 HEALTHY, WARNING, SICK, INCOMPLETE = "healthy", "warning", "sick", "incomplete"
-_UNFINISHED = frozenset({"too_short", "ended_early"})
+_UNFINISHED = frozenset({"too_short", "ended_early", "rewards_missing"})
 # Expectations that fail where nothing can be told, not where something is wrong.
-_UNTOLD = frozenset({"health_too_short", "health_unreadable_metrics"})
+_UNTOLD = frozenset({"health_too_short", "health_unreadable_metrics", "health_missing_reward_fraction"})
 
 
 @dataclass(frozen=True)
@@ -196,8 +196,8 @@ def status(findings: Sequence[Finding], troubles: Sequence[Check] = (), unreadab
 
     Returns:
         ``sick`` with a critical finding or a failed expectation that stops; else ``incomplete`` if it is too short,
-        ended early, has metrics that cannot be read, or lacks a signal that stops; else ``warning`` with anything that
-        warns; else ``healthy``.
+        ended early, lacks rewards, has metrics that cannot be read, or lacks a signal that stops; else ``warning``
+        with anything that warns; else ``healthy``.
     """
     codes = {finding.code for finding in findings}
     worst = max((finding.severity for finding in findings), default=Severity.INFORMATION)

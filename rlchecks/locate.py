@@ -8,9 +8,9 @@ from itertools import zip_longest
 
 from rlchecks.errors import InputError, UsageError
 from rlchecks.readers.aliases import framework
-from rlchecks.readers.search import Found, Searched, search
+from rlchecks.readers.search import search
+from rlchecks.readers.search_result import Known, Searched
 from rlchecks.readers.source import source_of
-from rlchecks.remembered import Memory
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Sources:
 def find(
     paths: Sequence[str],
     columns: Mapping[str, str] | None = None,
-    memories: Sequence[Memory | None] = (),
+    memories: Sequence[Known | None] = (),
     seen: Callable[[int], None] = lambda count: None,
 ) -> Sources:
     """Find the runs below the paths; a file that was named itself and is no run is refused, not skipped.
@@ -65,7 +65,7 @@ def find(
         own.add(str(named))
         if named.part is not None:
             runs.append(str(named))
-            every.append(Searched(Found([], [])))
+            every.append(Searched())
             continue
         searched = search(path, columns, memory, seen)
         every.append(searched)

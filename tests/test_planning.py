@@ -72,17 +72,106 @@ def test_few_questions_never_pass() -> None:
     found = plan(0.02, 0.0, (), ASKED, questions=80)
     assert found["never"] == ["80 questions are fewer than 100, and fewer always hold."]
     assert found["lines"][-1].startswith("Never: 80 questions")
+    assert all(one["power"] == 0.0 for one in found["plans"])
 
 
-def test_repeats_that_cannot_help_are_said_to() -> None:
+def test_repeats_that_cannot_help_are_said_to_under_their_assumption() -> None:
     found = plan(0.01, 0.0, (), ASKED, questions=500)
-    assert len(found["never"]) == 2
-    assert "500 questions confirm this with a probability of" in found["never"][0]
-    assert "even any number asks for" in found["never"][1]
+    assert found["lines"][-1] == (
+        "  More answers to each question do not suffice if 30% of the questions differ: any number of them asks for "
+        f"{found['repeats'][-1]['questions']:,} questions."
+    )
 
 
-def test_enough_questions_for_some_share_are_not_never() -> None:
-    assert plan(0.05, 0.0, (), ASKED, questions=1000)["never"] == []
+@pytest.mark.parametrize("there", [300, 1000])
+def test_the_questions_that_there_are_have_a_probability_under_each_assumption(there: int) -> None:
+    found = plan(0.02, 0.0, (), ASKED, questions=there)
+    powers = [one["power"] for one in found["plans"]]
+    assert powers == sorted(powers, reverse=True)
+    assert found["never"] == []
+    said = next(at for at, line in enumerate(found["lines"]) if line.startswith(f"With {there:,} questions"))
+    assert [line.split()[0] for line in found["lines"][said + 1 : said + 5]] == [f"{power:.0%}" for power in powers]
+
+
+@pytest.mark.parametrize("differing", [0, 20])
+def test_a_plan_and_the_power_of_its_questions_agree(tmp_path: Path, differing: int) -> None:
+    base = np.zeros((300, 1))
+    tuned = base.copy()
+    tuned[:differing] = 1.0
+    files = pilot(tmp_path, base, tuned)
+    needed = plan(0.02, 0.0, files, ASKED)["plans"][0]["questions"]
+    enough = plan(0.02, 0.0, files, ASKED, questions=needed)["plans"][0]["power"]
+    assert enough >= 0.795
+    assert plan(0.02, 0.0, files, ASKED, questions=needed * 2 // 3)["plans"][0]["power"] < 0.8
+
+
+def test_what_repeats_save_rests_on_a_stated_assumption_without_a_pilot(tmp_path: Path) -> None:
+    assert any("25% of the variance is between questions" in line for line in plan(0.02, 0.0, (), ASKED)["lines"])
+    files = pilot(tmp_path, *scores(200, 4, between=0.1, within=0.15))
+    assert not any("Assumed" in line for line in plan(0.02, 0.0, files, ASKED)["lines"])
+
+
+def in_clusters(files: tuple[str, ...], size: int) -> tuple[str, ...]:
+    for file in map(Path, files):
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        rows = [row | {"cluster": f"c{int(row['question_id'][1:]) // size}"} for row in rows]
+        file.write_text("\n".join(map(json.dumps, rows)))
+    return files
+
+
+def test_clusters_whose_questions_move_together_ask_for_that_many_more(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    base = np.zeros((2000, 1))
+    # Ten questions of a cluster move together: 200 clusters tell as much as 200 questions.
+    moved = np.repeat(rng.choice([0.0, 1.0], size=200, p=[0.9, 0.1]), 10)[:, None]
+    files = pilot(tmp_path, base, moved)
+    alone = plan(0.02, 0.0, files, ASKED)["plans"][0]
+    together = plan(0.02, 0.0, in_clusters(files, 10), ASKED)["plans"][0]
+    assert (together["clusters"], together["cluster_size"]) == (200, 10)
+    assert 8 < together["questions"] / alone["questions"] < 14
+    # The variance of the clusters, times 10 questions; with 199 degrees of freedom its upper limit is 1.24 times that.
+    assert together["variance"] == pytest.approx(10 * float(moved[::10].var(ddof=1)) * 1.24, rel=0.03)
+
+
+def test_clusters_without_anything_in_common_never_ask_for_less(tmp_path: Path) -> None:
+    files = pilot(tmp_path, *scores(400, 1, between=0.1, within=0.1))
+    alone = plan(0.02, 0.0, files, ASKED)["plans"][0]["questions"]
+    assert plan(0.02, 0.0, in_clusters(files, 4), ASKED)["plans"][0]["questions"] >= alone
+
+
+def test_clusters_of_a_pilot_limit_what_repeats_save(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    base = (0.4 + 0.1 * rng.standard_normal((400, 4))).clip(0, 1)
+    tuned = (base + np.repeat(0.1 * rng.standard_normal(40), 10)[:, None] + 0.1 * rng.standard_normal((400, 4))).clip(
+        0, 1
+    )
+    files = pilot(tmp_path, base, tuned)
+    alone = plan(0.02, 0.0, files, ASKED)["repeats"]
+    together = plan(0.02, 0.0, in_clusters(files, 10), ASKED)["repeats"]
+    assert all(more["questions"] > less["questions"] for more, less in zip(together, alone, strict=True))
+
+
+def test_a_pilot_of_one_cluster_is_refused(tmp_path: Path) -> None:
+    files = in_clusters(pilot(tmp_path, *scores(50, 1, between=0.1, within=0.1)), 50)
+    with pytest.raises(UsageError, match="one cluster"):
+        plan(0.02, 0.0, files, ASKED)
+
+
+def test_a_range_that_is_not_declared_is_asked_for(tmp_path: Path) -> None:
+    files = pilot(tmp_path, *(8 * side for side in scores(50, 1, between=0.1, within=0.1)))
+    guessed = ComparisonRequest(baseline="base", candidate="tuned-1", judges=(Scorer("judge"),))
+    with pytest.raises(UsageError, match=r"range of judge's scores is not declared.*--judge judge:0\.\.10"):
+        plan(0.02, 0.0, files, guessed)
+
+
+def test_the_judges_of_a_pilot_are_listed_where_none_decides(tmp_path: Path) -> None:
+    files = pilot(tmp_path, *scores(50, 1, between=0.1, within=0.1))
+    for file in map(Path, files):
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        file.write_text("\n".join(json.dumps(row | {"judge": name}) for row in rows for name in ("judge", "strict")))
+    nobody = ComparisonRequest(baseline="base", candidate="tuned-1")
+    with pytest.raises(UsageError, match=r"name one with --judge \(it has judge, strict\)"):
+        plan(0.02, 0.0, files, nobody)
 
 
 def test_a_pilot_that_lost_more_than_the_margin_says_so(tmp_path: Path) -> None:

@@ -122,3 +122,34 @@ def test_the_contract_of_the_document() -> None:
     assert {"id", "decision", "run", "candidate", "baseline", "judge", "graders"} <= body.keys()
     assert {"code", "status", "effect", "title", "observed", "expected", "advice"} == body["reasons"][0].keys()
     assert {"inputs", "suites", "rlchecks"} <= body["provenance"].keys()
+
+
+def test_what_failed_comes_before_what_could_not_be_measured() -> None:
+    listed = document(
+        check("hold", "held_out_loss", outcome="missing"), check("hold", "prompts_repeated", outcome="failed")
+    )["reasons"]
+    assert [one["code"] for one in listed] == ["prompts_repeated", "held_out_loss"]
+
+
+def test_judges_that_disagree_are_the_cause_and_a_guards_loss_still_counts() -> None:
+    listed = document(
+        check("hold", "held_out_loss", "margin_upper", outcome="missing"),
+        check("hold", "gain_not_confirmed", "margin_lower"),
+        check("hold", "judges_disagree", "judges_disagree"),
+        check("reject", "held_out_loss", "guard_upper"),
+    )["reasons"]
+    assert [one["code"] for one in listed] == ["held_out_loss", "judges_disagree"]
+
+
+def test_advice_on_what_was_seen_takes_the_place_of_the_suites() -> None:
+    found = document(
+        check("warn", "gain_gap", "gain_gap_warns", outcome="missing"),
+        check("warn", "category_loss", "category_upper"),
+        check("warn", "other"),
+        advice={"gain_gap_warns": "Declare it.", "category_upper": "Read maths."},
+    )["reasons"]
+    assert {one["code"]: one["advice"] for one in found} == {
+        "gain_gap": "Declare it.",
+        "category_loss": "Read maths.",
+        "other": "Do something.",
+    }

@@ -181,6 +181,19 @@ def _broken(seen: Seen, truth: Truth) -> None:
         truth.must["non_finite"] = SURE
 
 
+def _lost(seen: Seen, truth: Truth) -> None:
+    """Rewards that were lost, not those of rows between that have none."""
+    lost = seen.policy.lost
+    if lost is None or not seen.scored:
+        return
+    ends = np.flatnonzero(np.diff(lost[: seen.rows].astype(int), prepend=0, append=0))
+    stretch = int(np.max(ends[1::2] - ends[::2], initial=0))
+    if stretch >= 0.07 * seen.rows or lost.mean() >= 0.25:
+        truth.may.add("rewards_missing")
+    if stretch >= max(5, 0.1 * seen.rows):
+        truth.must["rewards_missing"] = SURE
+
+
 def _reward(seen: Seen, truth: Truth) -> None:
     if seen.scored < 10:
         return
@@ -194,7 +207,7 @@ def _reward(seen: Seen, truth: Truth) -> None:
     if abs(seen.gain) < EXCLUDED:
         truth.may.add("no_trend")
     if still and alike < 0.65 and seen.rows >= 20:
-        truth.must["no_trend"] = Effect(EXCLUDED, 2 * ONE_SIDED * seen.line_error(seen.rows))
+        truth.must["no_trend"] = Effect(EXCLUDED, 2 * ONE_SIDED * seen.line_error(seen.scored))
 
 
 def _fall(seen: Seen, truth: Truth) -> None:
@@ -396,6 +409,7 @@ def _last_quarter(place: Floats, bend: float, error: float) -> float:
 JUDGES: tuple[Callable[[Seen, Truth], None], ...] = (
     _rows,
     _broken,
+    _lost,
     _reward,
     _jump,
     _starved,

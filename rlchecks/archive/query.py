@@ -91,7 +91,15 @@ def _distinct(table: pa.Table) -> pa.Table:
 
 
 def _failed(error: Exception) -> ArchiveError:
-    return ArchiveError(f"The query failed: {first_line(error)}.")
+    problem = first_line(error).rstrip("!")
+    lines = map(str.strip, str(error).splitlines())
+    # What DuckDB found instead stands below: "Candidate bindings: ..." or "Did you mean ...?".
+    instead = next((line for line in lines if line.startswith(("Candidate", "Did you mean"))), "")
+    if instead:
+        problem += f" ({instead})"
+    if isinstance(error, duckdb.BinderException):
+        problem += "; `describe steps` lists the columns of steps"
+    return ArchiveError(f"The query failed: {problem}.")
 
 
 def _checked(query: str) -> set[str]:
@@ -110,8 +118,9 @@ def _checked(query: str) -> set[str]:
         except (*_ERRORS, RecursionError) as error:
             raise _failed(error) from error
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        kinds = " and ".join(statement.type.name for statement in statements) or "nothing"
-        raise ArchiveError(f"Exactly one SELECT can be run on the archive, and this is {kinds}.")
+        kinds = " and ".join(dict.fromkeys(statement.type.name for statement in statements)) or "nothing"
+        found = kinds if len(statements) < 2 else f"{len(statements)} statements ({kinds})"
+        raise ArchiveError(f"Exactly one SELECT can be run on the archive, and this is {found}.")
     if tree["error"]:
         raise ArchiveError(f"Only a plain SELECT can be run on the archive ({tree['error_message']}).")
     texts: set[str] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlchecks.diagnosis.context import Context
 from rlchecks.diagnosis.finding import Finding, Severity
-from rlchecks.diagnosis.patterns import largest_change, off_its_scale
+from rlchecks.diagnosis.patterns import largest_change, off_its_scale, without_gradient
 
 
 def detect(context: Context) -> list[Finding]:
@@ -28,7 +28,7 @@ def detect(context: Context) -> list[Finding]:
             "inconclusive",
             Severity.INFORMATION,
             title=title,
-            meaning="No pattern fits clearly.",
+            meaning="No pattern fits clearly." + without_gradient(context),
             advice=advice,
             evidence=("n_reward_rows", "reward_start", "reward_end", "reward_trend_fraction", "reward_trend_error"),
         )

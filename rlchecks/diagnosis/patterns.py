@@ -64,6 +64,17 @@ def off_its_scale(context: Context) -> bool:
     )
 
 
+def without_gradient(context: Context) -> str:
+    """Say that most late gradients are exactly 0, which explains a reward that does not move; empty if they are not.
+
+    It is no finding of its own: the reward says that the model does not learn, and where it rises the norm was not
+    measured.
+    """
+    if not context.at_least("zero_gradient_late", context.parameters.limit("diverged", "zero_gradient")):
+        return ""
+    return f" {context.show('zero_gradient_late', '.0%')} of the late gradient norms are exactly 0: no update arrives."
+
+
 def what_shows_the_trend(context: Context) -> str:
     """The signal that shows a rise or fall of the reward to be real: the p of a line or of a knee, or its ordering."""
     parameters = context.parameters
@@ -77,11 +88,18 @@ def starved(context: Context) -> bool:
     """Whether most prompts give no signal in the late window.
 
     By the logged share of prompts without a signal; where that is not logged, by batches whose rewards do not spread
-    at all, which say the same of every prompt in them.
+    at all, which say the same of every prompt in them; where no spread is logged, by a reward that never changes.
     """
+    if constant(context):
+        return True
     measured = context.number("zero_std_fraction_late")
     share = measured if measured is not None else context.number("zero_spread_late")
     return enough_for_levels(context) and share is not None and share >= _most(context)
+
+
+def constant(context: Context) -> bool:
+    """Whether all rewards of the run are the same number, and nothing tells the spread of the answers."""
+    return enough_for_trends(context) and bool(context.signals.get("reward_constant"))
 
 
 def at_ceiling(context: Context) -> bool:

@@ -23,6 +23,7 @@ from rlchecks.diagnosis import (
     no_trend,
     non_finite,
     reward_falling,
+    rewards_missing,
     saturated,
     starved,
     sudden_reward,
@@ -37,6 +38,7 @@ Rule = Callable[[Context], list[Finding]]
 
 _SELF_CONTAINED: tuple[Rule, ...] = (
     non_finite.detect,
+    rewards_missing.detect,
     diverged.detect,
     starved.detect,
     length_collapse.detect,
@@ -59,7 +61,13 @@ _LAST: tuple[Rule, ...] = (
     inconclusive.detect,
 )
 
-_REWARD_ONLY: tuple[Rule, ...] = (non_finite.detect, sudden_reward.detect, reward_falling.detect)
+_REWARD_ONLY: tuple[Rule, ...] = (
+    non_finite.detect,
+    rewards_missing.detect,
+    starved.detect_constant,
+    sudden_reward.detect,
+    reward_falling.detect,
+)
 """A hosted provider shows rewards and validation checks; what else its log may hold is not comparable."""
 
 
@@ -72,6 +80,7 @@ def rules(profile: str) -> tuple[Rule, ...]:
 CODES: tuple[str, ...] = (
     "reward_hacking",
     "non_finite",
+    "rewards_missing",
     "diverged",
     "starved_floor",
     "starved_ceiling",

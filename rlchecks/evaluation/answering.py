@@ -148,10 +148,11 @@ def _asking(seed: int | None, traffic: Traffic, closing: Closing) -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             ASKED.set((str(state.sample_id), state.epoch))
             try:
-                # With one seed for all, the repeats of a question would be one answer over and over.
+                # There are no tools: answering calls of them would go on for as long as the model makes some.
                 if seed is None:
-                    return await generate(state)
-                return await generate(state, seed=seed + state.epoch - 1)
+                    return await generate(state, tool_calls="none")
+                # With one seed for all, the repeats of a question would be one answer over and over.
+                return await generate(state, tool_calls="none", seed=seed + state.epoch - 1)
             except (CallFailed, RetryError, RuntimeError) as error:
                 state.metadata[UNANSWERED] = failure(error, traffic)
                 return state

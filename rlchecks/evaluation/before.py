@@ -83,6 +83,27 @@ def check_targets(questions: Questions | None, judges: Sequence[JudgeSpec]) -> N
             )
 
 
+def check_same_questions(out: Path, questions: Questions) -> None:
+    """Refuse to write over the logs of other questions, or beside them.
+
+    Raises:
+        UsageError: which log.
+    """
+    from inspect_ai.log import read_eval_log
+
+    for path in sorted(out.glob("*.eval")):
+        try:
+            with quiet(out / KEPT / "inspect"):
+                told = (read_eval_log(str(path), header_only=True).eval.metadata or {}).get(MARK)
+        except Exception:  # what cannot be read is no finished log
+            continue
+        if isinstance(told, dict) and told.get("questions_sha256") != questions.sha256:
+            raise UsageError(
+                f"{path} holds answers to other questions than {questions.path}; give another --out, or move the log "
+                "away (answers to questions that are the same are not asked for again)."
+            )
+
+
 def read_back(out: Path, judges: Sequence[JudgeSpec]) -> list[Answers]:
     """The logs of an earlier evaluation, to be judged again.
 

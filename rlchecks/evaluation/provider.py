@@ -25,6 +25,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from openai import APIConnectionError, APIStatusError, APITimeoutError
 from tenacity.wait import wait_base
 
+from rlchecks.evaluation.guarded import RefusedResponse, guard
 from rlchecks.evaluation.journal import key_of
 from rlchecks.evaluation.traffic import CallFailed, Traffic
 from rlchecks.evaluation.waiting import Waiting
@@ -75,7 +76,7 @@ class JournalledAPI(ModelAPI):
         self._key = self._traffic.endpoint.key
         # Inspect repeats the calls; the client inside must not do so as well.
         options: dict[str, Any] = {"max_retries": 0}
-        self._inner = get_model(
+        inner: Any = get_model(
             f"openai-api/rlchecks/{model_name}",
             base_url=base_url,
             api_key=self._key or "none",
@@ -83,6 +84,8 @@ class JournalledAPI(ModelAPI):
             memoize=False,
             **options,
         ).api
+        guard(inner.http_client)
+        self._inner: ModelAPI = inner
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -105,7 +108,7 @@ class JournalledAPI(ModelAPI):
         except CallFailed:
             traffic.failed += 1
             raise
-        if output.usage is None:
+        if output.usage is None or min(output.usage.input_tokens, output.usage.output_tokens) < 0:
             traffic.unmetered += 1
         else:
             traffic.tokens_in += output.usage.input_tokens
@@ -148,6 +151,8 @@ class JournalledAPI(ModelAPI):
             raise CallFailed("the prompt does not fit into the model's context")
         if output.stop_reason == "content_filter":
             raise CallFailed("a content filter of the server held the answer back")
+        if output.message.tool_calls and not output.completion:
+            raise CallFailed("the model called a tool in place of an answer")
         return output, call
 
     def _failure(self, error: Exception) -> CallFailed:
@@ -159,10 +164,19 @@ class JournalledAPI(ModelAPI):
                 return self._fatal(f"{where.name}: {where.base_url} refuses {key} (status {status})")
             if status == 404:
                 return self._fatal(f"{where.name}: {where.base_url} knows no model {shown(where.model)} (status 404)")
+            if status < 400:
+                place = shown(error.response.headers.get("location", ""))
+                return self._fatal(
+                    f"{where.name}: {where.base_url} sends the questions on to {place} (status {status}); "
+                    "give the address that answers"
+                )
             if status in _REPEATED or status >= 500:
                 wait = _seconds(error.response.headers.get("retry-after"))
                 return CallFailed(f"the server answered with status {status}", True, wait, limited=status == 429)
             return CallFailed(f"the server refused the question with status {status}: {self._clean(error.message)}")
+        unread = error if isinstance(error, RefusedResponse) else error.__cause__
+        if isinstance(unread, RefusedResponse):
+            return CallFailed(f"the server's answer was not read ({unread})")
         if isinstance(error, APITimeoutError):
             return CallFailed("the server did not answer in time", again=True)
         if isinstance(error, APIConnectionError):

@@ -6,13 +6,14 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rlchecks.errors import InputError
-from rlchecks.heldout.names import shown
+from rlchecks.heldout.names import listed, shown
 
 _ROLES = ("system", "user", "assistant")
 _EXPECTED = (
@@ -98,7 +99,14 @@ def _rows(data: bytes, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise InputError("the text is not UTF-8", path=path, where=where, todo="save the file as UTF-8") from None
     if suffix == ".csv":
         try:
-            for number, row in enumerate(csv.DictReader(io.StringIO(text, newline=""), strict=True), start=1):
+            reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+            header = list(reader.fieldnames or ())
+            doubled = sorted({name for name in header if header.count(name) > 1})
+            if doubled:
+                raise InputError(
+                    f"the header names {listed(doubled)} twice", path=path, where="line 1", todo="rename one"
+                )
+            for number, row in enumerate(reader, start=1):
                 yield f"row {number}", {name: value for name, value in row.items() if isinstance(name, str) and value}
         except csv.Error as error:
             raise InputError(f"the CSV is not readable ({error})", path=path) from None
@@ -136,6 +144,8 @@ def _question(row: Mapping[str, Any], path: Path, where: str) -> Question:
     name = _text(row.get("question_id"))
     if not name:
         raise wrong("there is no question_id")
+    if not name.isprintable():
+        raise wrong(f"the question_id {shown(name)} holds a sign that cannot be printed")
     messages = _messages(row.get("messages") or row.get("prompt"))
     if not messages:
         raise wrong("there is no prompt that is text or a list of messages with role and content, the last a user's")
@@ -144,7 +154,18 @@ def _question(row: Mapping[str, Any], path: Path, where: str) -> Question:
         raise wrong("the target is neither text, nor a number, nor a list of them")
     if choices is None or (isinstance(row.get("choices"), str) and len(choices) == 1) or len(choices) > 26:
         raise wrong("the choices are no list of at most 26 texts")
-    return Question(name, messages, targets, _text(row.get("category")), _text(row.get("cluster")), choices)
+    category, cluster = _text(row.get("category")), _text(row.get("cluster"))
+    told = (*(text for _, text in messages), *targets, *choices, category or "", cluster or "")
+    if not _is_utf8(told):
+        raise wrong("a text holds half a surrogate pair, which UTF-8 cannot")
+    return Question(name, messages, targets, category, cluster, choices)
+
+
+def _is_utf8(texts: Iterable[str]) -> bool:
+    try:
+        return all(text.encode() or True for text in texts)
+    except UnicodeEncodeError:
+        return False
 
 
 def _messages(value: object) -> tuple[tuple[str, str], ...]:
@@ -167,13 +188,13 @@ def _messages(value: object) -> tuple[tuple[str, str], ...]:
 def _text(value: object) -> str | None:
     if isinstance(value, str):
         return value.strip() or None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _texts(value: object) -> tuple[str, ...] | None:
-    """The texts of a value or of a list; none where there is no value, None where one of them is no text."""
+    """The texts of a value or of a list, without blank ones; None where one of them is no text."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             parsed = json.loads(value)
@@ -182,4 +203,4 @@ def _texts(value: object) -> tuple[str, ...] | None:
             pass
     values = value if isinstance(value, list) else [] if value is None else [value]
     texts = [one if isinstance(one, str) else _text(one) for one in values]
-    return None if None in texts else tuple(text for text in texts if text is not None)
+    return None if None in texts else tuple(text for text in texts if text and text.strip())

@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,7 +33,10 @@ def quiet(work: Path) -> Iterator[None]:
         del os.environ[name]
     os.environ.update(XDG_DATA_HOME=place, XDG_CACHE_HOME=place, INSPECT_TRACE_FILE=str(work.resolve() / "trace.log"))
     try:
-        yield
+        with warnings.catch_warnings():
+            # Of a server's answer with fields of a wrong type; what cannot be used is refused where it is read.
+            warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+            yield
     finally:
         for handler in [one for one in root.handlers if one not in handlers]:
             root.removeHandler(handler)

@@ -14,6 +14,7 @@ from rlchecks.evaluation.before import (
     alone,
     check_arguments,
     check_judges,
+    check_same_questions,
     check_targets,
     check_there,
     need_extra,
@@ -50,7 +51,7 @@ def evaluate(request: EvaluateRequest, runner: Runner, show: Progress) -> dict[s
         The document of ``rlchecks evaluate --json``.
 
     Raises:
-        UsageError: the request contradicts itself.
+        UsageError: the request contradicts itself, or the output directory holds logs of other questions.
         InputError: the questions, the rubric or the logs cannot be used.
         EvaluationError: an endpoint cannot be used, or nothing was answered or scored; what was answered is kept.
     """
@@ -67,6 +68,7 @@ def evaluate(request: EvaluateRequest, runner: Runner, show: Progress) -> dict[s
         check_there(out)
     with alone(out):
         if questions is not None:
+            check_same_questions(out, questions)
             answers = [runner.call(ask, request, model, questions, show) for model in models]
         else:
             answers = read_back(out, judges)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from rlchecks.heldout.checkpoints import Checkpoints, choose_checkpoints
 from rlchecks.heldout.compare import compare
 from rlchecks.heldout.intervals import Interval, clustered, paired_interval, paired_t, tango
-from rlchecks.heldout.looks import answers_identity, candidate_identity, count_looks
+from rlchecks.heldout.looks import answers_identity, candidate_identity, count_looks, count_together
 from rlchecks.heldout.plan import differing_share_upper, minimum_detectable, questions_needed
 from rlchecks.heldout.question_set import QuestionSet, heldout_set_id, question_set
 from rlchecks.heldout.request import Comparison, ComparisonRequest
@@ -33,6 +33,7 @@ __all__ = [
     "clustered",
     "compare",
     "count_looks",
+    "count_together",
     "differing_share_upper",
     "heldout_set_id",
     "minimum_detectable",

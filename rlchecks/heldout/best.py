@@ -37,7 +37,7 @@ def against_best(
     clusters: Sequence[object] | NDArray[np.generic] | None = None,
     confidence: float = 0.95,
 ) -> list[Standing]:
-    """Compare each checkpoint with the best, whichever that is, question by question.
+    """Compare each checkpoint with the best, whichever that is, question by question: Hsu's constrained intervals.
 
     The observed best is partly the luckiest, so no checkpoint is compared with it alone. All pairs are compared by
     one-sided limits at (1 - confidence) / (k - 1). Whichever checkpoint is truly the best, its k - 1 limits hold

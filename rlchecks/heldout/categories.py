@@ -11,7 +11,7 @@ from rlchecks.heldout.case import Case
 from rlchecks.heldout.entry import Entry, signed
 from rlchecks.heldout.holm import UpperLimit, holm_uppers
 from rlchecks.heldout.intervals import Interval
-from rlchecks.heldout.names import label
+from rlchecks.heldout.names import label, labels
 from rlchecks.heldout.outcome import weakest
 from rlchecks.heldout.parts import Part
 
@@ -148,7 +148,10 @@ def category_evidence(case: Case, document: dict[str, Any] | None) -> dict[str, 
     text = f"A loss is confirmed in {len(lost)} of {len(rows)} categories: {words}{more}."
     if not lost:
         text = f"No loss is confirmed in any of {len(rows)} categories."
-    return {"category_upper": Entry(min(uppers) / part.scale.width, f"{text} Adjusted together by Holm's method.")}
+    names = labels(str(row["category"]) for row in lost[:_NAMED])
+    advice = f"Read the lost answers of {names}{more}, and decide whether what they ask for may become worse."
+    observed = f"{text} Adjusted together by Holm's method."
+    return {"category_upper": Entry(min(uppers) / part.scale.width, observed, advice if lost else "")}
 
 
 def _of_questions(answers: Answers, questions: Codes) -> tuple[list[str], Codes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from rlchecks.heldout.names import listed, shown
 
 _STEP_NAMES = frozenset({"checkpoint", "ckpt", "step", "global_step", "iter", "iteration"})
 _ENDING_NUMBER = re.compile(r"(\d{1,18})$", re.ASCII)
+_ENDING_DATE = re.compile(r"(?<!\d)(\d{4})[-_.](\d{2})[-_.](\d{2})$", re.ASCII)
 
 
 class Checkpoints(NamedTuple):
@@ -33,8 +35,8 @@ def choose_checkpoints(table: pa.Table, baseline: str | None, candidate: str | N
     """Baseline and candidate: as named, else the earliest and the latest.
 
     A checkpoint's place is its ``step``, else the number that ends its name, if that is where trainers write the step
-    or all names differ in it only: the 2024 of ``qwen-base-2024`` is no step. With two checkpoints, one of them named,
-    the other role goes to the other.
+    or all names differ in it only: the 2024 of ``qwen-base-2024`` is no step, and a date never is. With two
+    checkpoints, one of them named, the other role goes to the other.
 
     Args:
         table: held-out rows.
@@ -58,7 +60,7 @@ def choose_checkpoints(table: pa.Table, baseline: str | None, candidate: str | N
     if baseline is None or candidate is None:
         earliest, latest = _extremes(steps, _named_alike(table))
         baseline, candidate = baseline or earliest, candidate or latest
-    return Checkpoints(baseline, candidate, steps[candidate])
+    return Checkpoints(baseline, candidate, placed(table, baseline).get(candidate))
 
 
 def placed(table: pa.Table, baseline: str) -> dict[str, int | None]:
@@ -91,8 +93,26 @@ def _steps(table: pa.Table) -> dict[str, int | None]:
                 f"The rows of checkpoint {shown(name)} name several steps ({low}, {high}); give each its own."
             )
         number = _ENDING_NUMBER.search(name)
-        steps[name] = low if low is not None else int(number[1]) if number else None
+        steps[name] = low if low is not None else int(number[1]) if number and not _dated(name, number[1]) else None
     return steps
+
+
+def _dated(name: str, number: str) -> bool:
+    """Whether the number that ends a model's name is its date: ``claude-3-5-sonnet-20240620``, ``gpt-4o-2024-08-06``.
+
+    A number behind a word with which trainers count is a step, whatever it looks like.
+    """
+    if _stem(name) in _STEP_NAMES:
+        return False
+    ending = _ENDING_DATE.search(name)
+    written = "".join(ending.groups()) if ending else number
+    if len(written) != 8 or not 1990 <= int(written[:4]) < 2100:
+        return False
+    try:
+        datetime.strptime(written, "%Y%m%d")
+    except ValueError:
+        return False
+    return True
 
 
 def _named_alike(table: pa.Table) -> bool:

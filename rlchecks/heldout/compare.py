@@ -43,4 +43,5 @@ def compare(rows: HeldoutRows, request: ComparisonRequest) -> Comparison:
         evidence={name: entry.value for name, entry in entries.items()},
         observed={name: entry.observed for name, entry in entries.items()},
         case=case,
+        advice={name: entry.advice for name, entry in entries.items() if entry.advice},
     )

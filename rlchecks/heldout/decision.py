@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rlchecks.heldout.case import Case
-from rlchecks.heldout.entry import Entry, described
-from rlchecks.heldout.names import labels
+from rlchecks.heldout.entry import Entry, described, signed
+from rlchecks.heldout.names import label, labels
 from rlchecks.heldout.outcome import judge_outcome, weakest
 from rlchecks.heldout.parts import Part, adjusted_uppers
+from rlchecks.heldout.sentinel import sentinel
+
+_USED = 0.5
+"""A margin above this part of what separates all scores is no limit for them."""
 
 
 def decision(case: Case) -> dict[str, Entry]:
@@ -28,25 +34,63 @@ def decision(case: Case) -> dict[str, Entry]:
         "ci_upper": Entry(ci_upper, f"{all_parts}."),
         "margin": Entry(margin, f"A loss of up to {margin:g} of the judge's range is accepted."),
         "margin_range_known": _range_known(case),
-        "margin_lower": Entry(lower, f"{all_parts}; the lower limit must be above {-margin or 0:g}."),
-        "margin_upper": Entry(upper, f"{all_parts}; an upper limit below {-margin or 0:g} is a loss."),
+        "margin_lower": Entry(lower, f"{all_parts}{_beside_margin('lower', lower, margin)}.", _more(margin)),
+        "margin_upper": Entry(upper, f"{all_parts}{_beside_margin('upper', upper, margin)}."),
         "judges_disagree": Entry(disagree, f"{all_parts}."),
     }
 
 
+def _beside_margin(limit: str, value: float | None, margin: float) -> str:
+    """What is compared with 0, where a margin or a range of the scores makes it another number than the limit."""
+    if value is None:
+        return ""
+    if not margin:
+        return f"; the {limit} limit is compared with 0"
+    return f"; the {limit} limit plus the margin of {margin:g} is {signed(value)}, as a fraction of the judge's range"
+
+
+def _more(margin: float) -> str:
+    if not margin:
+        return ""
+    return "Evaluate more questions (`rlchecks plan` tells how many), or train further; a margin is set already."
+
+
 def _range_known(case: Case) -> Entry:
+    for part in case.decisive:
+        failed = sentinel(case.answers, part)
+        if failed is not None:
+            return Entry(
+                False,
+                f"The only negative score of {label(part.scorer.name)} is {failed:g}, which may stand for answers that "
+                "could not be scored; leave their score empty, or declare the range with --judge NAME:LOW..HIGH.",
+            )
     if case.request.margin == 0.0:
         return Entry(True, "Without a margin no range is needed.")
     if not case.decisive:
         return Entry(None, "No judge decides.")
     guessed = [part.scorer.name for part in case.decisive if not part.scale.known]
-    if not guessed:
-        return Entry(True, "The range that the margin is a fraction of is declared, or all scores are 0 or 1.")
-    return Entry(
-        False,
-        f"The range of {labels(guessed)} is only guessed from the scores, and the margin is a fraction of it; "
-        "declare it with --judge NAME:LOW..HIGH.",
-    )
+    if guessed:
+        return Entry(
+            False,
+            f"The range of {labels(guessed)} is only guessed from the scores, and the margin is a fraction of it; "
+            "declare it with --judge NAME:LOW..HIGH.",
+        )
+    wide = next((part for part in case.decisive if case.request.margin > _USED * _spread(part)), None)
+    if wide is not None:
+        scale, width = wide.scale, wide.scale.width
+        return Entry(
+            False,
+            f"All scores of {label(wide.scorer.name)} lie within {_spread(wide) * width:g} of each other, of the range "
+            f"{scale.low:g}..{scale.high:g}, so that a margin of {case.request.margin:g}, which is "
+            f"{case.request.margin * width:g}, accepts nearly any loss; set a smaller one, or declare the range used.",
+        )
+    return Entry(True, "The range that the margin is a fraction of is declared, or all scores are 0 or 1.")
+
+
+def _spread(part: Part) -> float:
+    """Largest minus smallest mean score of a question, on 0 to 1; 1 where there is none."""
+    values = np.concatenate([part.pairs.baseline, part.pairs.candidate])
+    return float(np.ptp(values)) if len(values) else 1.0
 
 
 def guarding(case: Case) -> dict[str, Entry]:

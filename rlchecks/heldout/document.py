@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from rlchecks.errors import UsageError
 from rlchecks.heldout.agreement_document import agreement_document
 from rlchecks.heldout.case import Case
 from rlchecks.heldout.examples import flips, largest
@@ -14,7 +13,8 @@ from rlchecks.heldout.mcnemar import mcnemar
 from rlchecks.heldout.outcome import judge_outcome, weakest
 from rlchecks.heldout.overlap_document import overlap_document, with_overlap_document
 from rlchecks.heldout.parts import Part, adjusted_uppers
-from rlchecks.heldout.plan import differing_share_upper, minimum_detectable, questions_needed
+from rlchecks.heldout.pilot import spread
+from rlchecks.heldout.plan import minimum_detectable, questions_at
 
 
 def needed_questions(case: Case) -> int | None:
@@ -32,7 +32,12 @@ def needed_questions(case: Case) -> int | None:
     if judge_outcome(case.decisive, request.margin, case.level).word == "pass":
         return request.min_questions
     effect = request.margin + estimate
-    return questions_needed(effect, _differing(part, case.level), confidence=case.level, minimum=request.min_questions)
+    if effect * effect == 0.0:  # also of what is too small for a number
+        return None
+    variance = _variance(case, part)
+    if variance is None:
+        return None
+    return questions_at(effect, variance, confidence=case.level, minimum=request.min_questions)
 
 
 def comparison_document(case: Case, needed: int | None) -> dict[str, Any]:
@@ -49,8 +54,9 @@ def comparison_document(case: Case, needed: int | None) -> dict[str, Any]:
     n = len(part.pairs.questions) if part is not None else 0
     detectable = None
     if part is not None:
-        share = _differing(part, case.level)
-        detectable = _scaled(minimum_detectable(n, share, confidence=case.level), part)
+        variance = _variance(case, part)
+        if variance is not None:
+            detectable = _scaled(minimum_detectable(n, variance, confidence=case.level), part)
     shown_first = ("difference", "ci_lower", "ci_upper", "n_questions", "n_clusters", "method", "reason")
     return {
         **{name: main.get(name) for name in shown_first},
@@ -177,11 +183,15 @@ def _scaled(value: float | None, part: Part) -> float | None:
     return None if value is None else value * part.scale.width
 
 
-def _differing(part: Part, level: float) -> float:
-    # For averages, sum |d| / n takes the place of the share that differs: both bound the variance, and one 0/1 answer
-    # a side makes them equal.
-    differing = float(np.abs(part.pairs.difference).sum())
-    return differing_share_upper(differing, len(part.pairs.questions), level)
+def _variance(case: Case, part: Part) -> float | None:
+    """Upper limit of the variance of a question's difference, as ``rlchecks plan`` takes it from a pilot.
+
+    None without questions, or where all belong to one cluster.
+    """
+    try:
+        return spread(case, part).upper if len(part.pairs.questions) else None
+    except UsageError:
+        return None
 
 
 def _gap(case: Case) -> dict[str, Any] | None:

@@ -14,10 +14,12 @@ class Entry(NamedTuple):
     Attributes:
         value: its value, None if undefined.
         observed: one plain sentence with the numbers.
+        advice: what to do about it, where the suite cannot know that; else empty.
     """
 
     value: bool | int | float | None
     observed: str
+    advice: str = ""
 
 
 def described(part: Part, level: float) -> str:

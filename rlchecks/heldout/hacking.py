@@ -17,11 +17,21 @@ def hacking(case: Case) -> dict[str, Entry]:
     gap = gain_gap(case.graders, case.decisive, case.level)
     interval = None if gap is None else gap.interval
     estimate, lower, upper = (None, None, None) if interval is None else interval[:3]
+    advice = ""
     if gap is None:
         text = "No training grader scored the same held-out answers as a different judge."
+        advice = "Score the held-out answers with the training grader too, as a further judge of the same rows."
     elif interval is None:
+        open_ = [
+            (option, part.scorer.name)
+            for option, parts, name in (("--grader", case.graders, gap.grader), ("--judge", case.decisive, gap.judge))
+            for part in parts
+            if part.scorer.name == name and not part.scale.known
+        ]
+        names = " and ".join(label(name) for _, name in open_)
+        advice = f"Declare the range: {' '.join(f'{option} {label(name)}:LOW..HIGH' for option, name in open_)}."
         text = (
-            f"The range of {label(gap.grader)} or {label(gap.judge)} is not declared; on {gap.grader_only:.1%} of the "
+            f"The range of {names} is not declared; on {gap.grader_only:.1%} of the "
             "questions the grader went up and the judge did not."
         )
     else:
@@ -33,7 +43,7 @@ def hacking(case: Case) -> dict[str, Entry]:
         "gain_gap": Entry(estimate, text),
         "gain_gap_lower": Entry(lower, text),
         "gain_gap_upper": Entry(upper, text),
-        "gain_gap_warns": Entry(warns, text),
+        "gain_gap_warns": Entry(warns, text, advice),
     }
 
 

@@ -107,9 +107,15 @@ def _copies_said(copies: list[_Compared], copied: _Compared | None) -> str:
     judge, grader, found = copied
     one, other = label(judge.name), label(grader.name)
     how = "equal" if found.equal == found.answers else "order the answers like"
+    same = f"All {found.answers} scores of {one} {how} those of the training grader {other}"
+    if found.near:
+        same = (
+            f"The scores of {one} are nearly those of the training grader {other}, or lie on one line with them "
+            f"({found.equal} of {found.answers} are equal), as graded scores of two different judges do not"
+        )
     return (
-        f"All {found.answers} scores of {one} {how} those of the training grader {other}, and nothing but the name "
-        f"says that it is another. If it is: --judge {_argument(judge.name)}:kind=rule:prompt=@FILE --grader "
+        f"{same}, and nothing but the name says that it is another. "
+        f"If it is: --judge {_argument(judge.name)}:kind=rule:prompt=@FILE --grader "
         f"{_argument(grader.name)}:kind=rule:prompt=@FILE, with the files of their code."
     )
 

@@ -7,6 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+_LARGE = 1e100  # whose square is still a number
+
 Level = Literal["nominal", "interval"]
 
 
@@ -28,13 +30,27 @@ def krippendorff_alpha(scores: ArrayLike, level: Level) -> float | None:
     given = ~np.isnan(table)
     of_answer = given.sum(axis=1)
     n = int(of_answer.sum())
+    if n == 0:
+        return None
+    if level == "interval":
+        table = _centred(table)
     within = _nominal(table, given) if level == "nominal" else _interval(table, given)
     values = table[given][None, :]
     every = np.ones_like(values, dtype=bool)
     between = float((_nominal(values, every) if level == "nominal" else _interval(values, every)).sum())
-    if n == 0 or between <= 1e-12 * n:
+    if between <= 1e-12 * n:
         return None
     return float(1.0 - (within / (of_answer - 1)).sum() * (n - 1) / between)
+
+
+def _centred(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores around their mean, on -1 to 1: alpha does not change, and large or small ones lose no digits."""
+    size = float(np.nanmax(np.abs(table)))
+    if size > _LARGE or 0.0 < size < 1.0 / _LARGE:  # else not divided, which would round
+        table = table / size
+    centred = np.asarray(table - np.nanmean(table))
+    spread = float(np.nanmax(np.abs(centred)))
+    return centred / spread if spread > 1e-15 * float(np.nanmax(np.abs(table))) else np.zeros_like(table)
 
 
 def _nominal(table: NDArray[np.float64], given: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -46,7 +62,5 @@ def _nominal(table: NDArray[np.float64], given: NDArray[np.bool_]) -> NDArray[np
 
 def _interval(table: NDArray[np.float64], given: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Sum of the squared differences of all ordered pairs of scores in each row."""
-    # Centred, so that large scores lose no digits.
-    centre = float(table[given].mean()) if given.any() else 0.0
-    filled = np.where(given, table - centre, 0.0)
+    filled = np.where(given, table, 0.0)
     return np.asarray(2.0 * (given.sum(axis=1) * (filled**2).sum(axis=1) - filled.sum(axis=1) ** 2))

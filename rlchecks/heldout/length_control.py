@@ -24,6 +24,7 @@ from rlchecks.heldout.parts import Part
 
 _Values = NDArray[np.float64]
 _OUTER = (2.5, 97.5)  # percentiles: beyond them, no change of length is an extrapolation
+_EXTRAPOLATED = "nearly all answers changed their length in one direction, so that it would be an extrapolation"
 _SINGULAR = 1e-12
 _MEAN_LEVERAGE = 1e-9
 
@@ -117,7 +118,7 @@ def length_document(case: Case) -> dict[str, Any] | None:
     mean, logarithm = lengths
     clusters = None if part.clusters is None else part.clusters[part.pairs.questions]
     found = length_controlled(part.pairs.difference, logarithm[1] - logarithm[0], clusters, case.level)
-    scaled = [None if value is None else value * part.scale.width for value in found[:4]]
+    scaled = [None if value is None or found.extrapolated else value * part.scale.width for value in found[:4]]
     return {
         **document,
         "baseline_length": float(mean[0].mean()) if found.n else None,
@@ -126,7 +127,7 @@ def length_document(case: Case) -> dict[str, Any] | None:
         **dict(zip(("controlled", "ci_lower", "ci_upper", "per_doubling"), scaled, strict=True)),
         "extrapolated": found.extrapolated,
         "n_questions": found.n,
-        "reason": found.reason,
+        "reason": _EXTRAPOLATED if found.extrapolated else found.reason,
     }
 
 

@@ -105,25 +105,33 @@ def _clustered(differences: Values, clusters: NDArray[np.intp], confidence: floa
     found = cr2_rows(differences, clusters)
     defined = found.se > SAME
     if n_clusters >= MIN_CLUSTERS and found.df >= MIN_DF and defined.any():
-        # What one cluster adds to the mean, as if clusters were questions; a cluster of mean size that loses
-        # everything is then worth -reach, as one question is.
+        # What one cluster adds to the mean, as if clusters were questions: one of mean size that loses everything is
+        # worth -reach, as one question is. The one that is reckoned with has the root mean square of the sizes.
+        large = float((found.sizes**2).mean()) ** 0.5 * n_clusters / n
         mean = found.mean[defined]
         parts = mean[:, None] + found.residuals[defined] * (n_clusters / n)
         lower[defined], upper[defined], moved[defined] = _outer(
-            parts, mean, found.se[defined], confidence, found.df, reach
+            parts, mean, found.se[defined], confidence, found.df, reach * large, uneven=True
         )
     return Limits(found.mean, lower, upper, method, moved, found.df)
 
 
 def _outer(
-    values: Values, mean: Values, se: Values, confidence: float, df: float, reach: float
+    values: Values,
+    mean: Values,
+    se: Values,
+    confidence: float,
+    df: float,
+    reach: float,
+    *,
+    uneven: bool = False,
 ) -> tuple[Values, Values, NDArray[np.bool_]]:
     """The outer ones of the t limits and those that reckon with losses and gains that were not seen."""
     from scipy.special import stdtrit
 
     half = float(stdtrit(df, (1.0 + confidence) / 2.0)) * se
-    lower = bounded_lower(values, -reach, confidence, df)
-    upper = -bounded_lower(-values, -reach, confidence, df)
+    lower = bounded_lower(values, -reach, confidence, df, uneven=uneven)
+    upper = -bounded_lower(-values, -reach, confidence, df, uneven=uneven)
     further = np.maximum(mean - half - lower, upper - mean - half)
     moved = further > _MOVED * half
     return np.minimum(lower, mean - half), np.maximum(upper, mean + half), moved

@@ -15,7 +15,8 @@ from rlchecks.heldout.rows import HeldoutRows
 def answers_identity(rows: HeldoutRows, checkpoint: str) -> str:
     """Identity of a checkpoint's answers: SHA-256 of the sorted questions, decodings, repeats and answers.
 
-    Judges do not change it. Rows without an answer count by judge and score.
+    Judges do not change it. Rows without an answer count by judge and score, and so do all rows where every answer is
+    the same text, such as ``[redacted]``, which tells no candidate from another.
 
     Args:
         rows: held-out rows.
@@ -23,6 +24,8 @@ def answers_identity(rows: HeldoutRows, checkpoint: str) -> str:
     """
     table = rows.table.filter(pc.equal(rows.table["checkpoint"], checkpoint))
     answered = pc.is_valid(table["answer"])
+    if len(pc.unique(table["answer"].drop_null())) == 1 and len(pc.unique(table["question_id"])) > 1:
+        answered = pc.is_null(table["question_id"])
     epoch = pc.fill_null(table["epoch"].cast(pa.string()), "")
     given = [*_columns(table, ("question_id", "decoding")), epoch, pc.if_else(answered, "answer", table["judge"])]
     score = pc.fill_null(table["score"].cast(pa.string()), "")
@@ -66,11 +69,49 @@ def count_looks(
     Returns:
         At least the number of different ``answers``.
     """
-    seen = set(answers)
+    earlier = _earlier(verdicts, questions, family, choose_on)
+    return len(set(answers).union(*earlier))
+
+
+def count_together(
+    verdicts: pa.Table,
+    *,
+    questions: QuestionSet,
+    family: str,
+    answers: Collection[str],
+    choose_on: float | None = None,
+) -> int:
+    """How many of a call's answers are looked at for the first time together.
+
+    It is ``together`` of :func:`rlchecks.heldout.holm.looks_divisor`. Those of earlier calls are not among them:
+    candidates gated one after the other, each in one call with all before it, are looks one after the other. A call
+    that is repeated is the call that it was.
+
+    Args:
+        verdicts: earlier verdicts in the order in which they were made.
+        questions: as for :func:`count_looks`.
+        family: as for :func:`count_looks`.
+        answers: as for :func:`count_looks`.
+        choose_on: as for :func:`count_looks`.
+
+    Returns:
+        At least 1.
+    """
+    new = set(answers)
+    for seen in _earlier(verdicts, questions, family, choose_on):
+        if seen == set(answers):
+            break
+        new -= seen
+    return max(len(new), 1)
+
+
+def _earlier(verdicts: pa.Table, questions: QuestionSet, family: str, choose_on: float | None) -> Iterator[set[str]]:
+    """The answers that each earlier call of the family looked at, if it did so on these questions."""
     for row in verdicts.filter(pc.equal(verdicts["family"], family)).to_pylist():
-        if row["heldout_set"] == questions.id or shares_most(questions.sketch, row["heldout_sketch"]):
-            seen |= set(_looked_at(row, choose_on))
-    return len(seen)
+        if row["heldout_set"] == questions.id or shares_most(
+            questions.sketch, row["heldout_sketch"], questions.prompts_each
+        ):
+            yield set(_looked_at(row, choose_on))
 
 
 def _looked_at(row: dict[str, object], choose_on: float | None) -> Iterator[str]:

@@ -27,6 +27,9 @@ def parse_parquet(data: bytes, path: Path) -> RawRows:
         file = pq.ParquetFile(pa.BufferReader(data))
         names = file.schema_arrow.names
         require_columns(names, path)
+        doubled = sorted({name for name in names if name in KNOWN and names.count(name) > 1})
+        if doubled:
+            raise InputError(f"the schema names {', '.join(doubled)} twice", path=path, todo="rename one")
         present = [name for name in KNOWN if name in names]
         table = file.read(columns=present)
         table.validate(full=True)  # text that is not UTF-8 would be found only when it is used

@@ -87,7 +87,7 @@ def corrected(
 
 
 def _document(judge: str, what: str, method: str, found: Corrected, side: _Side) -> dict[str, Any]:
-    labels, every = _given(side.label), _given(side.every)
+    labels, judged, every = _given(side.label), _given(side.judged), _given(side.every)
     return {
         "judge": judge,
         "of": what,
@@ -99,6 +99,7 @@ def _document(judge: str, what: str, method: str, found: Corrected, side: _Side)
         "unlabelled": found.unlabelled,
         "judge_alone": float(every.mean()) if len(every) else None,
         "people_alone": float(labels.mean()) if len(labels) else None,
+        "judge_labelled": float(judged.mean()) if len(judged) else None,
         "reason": found.reason,
     }
 

@@ -39,9 +39,16 @@ def questions_needed(
     """
     if not 0.0 < differing_share <= 1.0:
         raise ValueError(f"the share of differing questions must be above 0 and at most 1, got {differing_share}")
+    return questions_at(effect, differing_share, confidence=confidence, power=power, minimum=minimum)
+
+
+def questions_at(
+    effect: float, variance: float, *, confidence: float = 0.95, power: float = 0.80, minimum: int = MIN_QUESTIONS
+) -> int | None:
+    """:func:`questions_needed` for any variance of a question's difference; with clusters it may be above 1."""
     if not effect > 0.0:
         return None
-    needed = z_factor(confidence, power) * differing_share / effect**2
+    needed = z_factor(confidence, power) * variance / effect**2
     return max(minimum, ceil(needed)) if needed < 1e15 else None
 
 
@@ -52,7 +59,7 @@ def minimum_detectable(
 
     Args:
         n: questions.
-        differing_share: as in :func:`questions_needed`.
+        differing_share: as in :func:`questions_needed`, or any variance of a question's difference.
         confidence: two-sided confidence level.
         power: probability of confirming.
 

@@ -7,6 +7,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from rlchecks.heldout.visible import visible
+
 # How readers of training logs write several messages as one text.
 _TURN = re.compile(r"(?:\A|\n\n)(system|developer|user|assistant|tool): ")
 
@@ -17,9 +19,10 @@ class _Message(NamedTuple):
 
 
 def normalised(prompt: str) -> str:
-    """A prompt without differences of case, white space and Unicode form."""
+    """A prompt without differences of case, white space and Unicode form, and of signs that nobody sees."""
+    seen = visible(prompt)
     # Of ASCII there is one form only, and it is most of what is compared.
-    folded = prompt.lower() if prompt.isascii() else unicodedata.normalize("NFKC", prompt).casefold()
+    folded = seen.lower() if seen.isascii() else unicodedata.normalize("NFKC", seen).casefold()
     return " ".join(folded.split())
 
 

@@ -22,9 +22,12 @@ def same_identity(judge: Identity, grader: Identity) -> str | None:
     named = f"the training grader {label(grader.name)}"
     if same_name(judge.name, grader.name):
         return "is a training grader"
-    if _differ(judge.kind, grader.kind):
-        return None
     prompts = _prompts(judge, grader)
+    if _differ(judge.kind, grader.kind):
+        # A prompt is no rule's code: one of the two declarations is wrong. People may well score by a grader's rubric.
+        if prompts and not _people(judge, grader):
+            return f"has the prompt, rubric or code of {named}, whatever kind it is said to be"
+        return None
     shared = _shared(judge, grader)
     if shared:
         if prompts is False:
@@ -44,7 +47,7 @@ def related(judge: Identity, grader: Identity) -> str | None:
     """
     named = f"the training grader {label(grader.name)}"
     if _differ(judge.kind, grader.kind):
-        return None
+        return f"scores by the prompt or rubric of {named}" if _prompts(judge, grader) else None
     shared = _shared(judge, grader)
     if shared:
         return f"asks {label(shared)} as {named} does, with another prompt"
@@ -77,6 +80,10 @@ def is_model(judge: Identity, evaluated: Sequence[str]) -> str | None:
 
 def _differ(one: Known, other: Known) -> bool:
     return bool(one.values and other.values) and one.values != other.values
+
+
+def _people(*scorers: Identity) -> bool:
+    return any("human" in one.kind.values for one in scorers)
 
 
 def _prompts(judge: Identity, grader: Identity) -> bool | None:

@@ -80,10 +80,10 @@ class ComparisonRequest:
         for name, margin in (("margin", self.margin), ("guard margin", self.guard_margin)):
             if not 0.0 <= margin < 1.0:
                 raise UsageError(
-                    f"The {name} is a fraction of the judge's range from 0 to below 1, such as .02; got {margin:g}."
+                    f"The {name} is a fraction of the judge's range from 0 to below 1, such as 0.02; got {margin:g}."
                 )
         if not 0.0 < self.confidence < 1.0:
-            raise UsageError(f"The confidence level must lie between 0 and 1, such as .95; got {self.confidence:g}.")
+            raise UsageError(f"The confidence level must lie between 0 and 1, such as 0.95; got {self.confidence:g}.")
         if self.looks < 1 or self.min_questions < 1 or not 1 <= self.together <= self.looks:
             raise UsageError("The number of looks, those of this call and the minimum of questions are at least 1.")
         names = [judge.name for judge in self.judges]
@@ -113,7 +113,8 @@ class Comparison:
     Attributes:
         baseline: name of the starting model's checkpoint.
         candidate: name of the checkpoint to be promoted.
-        candidate_step: its training step, from its rows or the number that ends its name.
+        candidate_step: its training step, from its rows or the number that ends its name where trainers write the
+            step; None if neither tells it.
         decoding: the primary decoding; None where rows do not name one.
         judge: the deciding judge, for ``verdict.json``; its ``name`` is None where none was chosen.
         graders: the training graders, for ``verdict.json``.
@@ -121,6 +122,7 @@ class Comparison:
         evidence: the evidence table's row. None: undefined.
         observed: one sentence for every evidence column, with its numbers.
         case: what it rests on.
+        advice: evidence column to what to do about it, where that is more than the suite can know.
     """
 
     baseline: str
@@ -133,3 +135,4 @@ class Comparison:
     evidence: Mapping[str, bool | int | float | None]
     observed: Mapping[str, str]
     case: Case = field(repr=False, compare=False)
+    advice: Mapping[str, str] = field(default_factory=dict)

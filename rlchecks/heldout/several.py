@@ -54,7 +54,8 @@ def choose_candidate(
 
     Args:
         rows: held-out rows.
-        request: as for :func:`rlchecks.heldout.compare.compare`; its ``looks`` counts all candidates.
+        request: as for :func:`rlchecks.heldout.compare.compare`; its ``looks`` counts all candidates, its ``together``
+            those that were not compared before.
         candidates: their names, at least two.
         share: share of the questions to choose on, None to choose and decide on all.
 
@@ -64,7 +65,7 @@ def choose_candidate(
         InputError: as for ``compare``.
     """
     names = check_names(rows, request.baseline, candidates)
-    seen, deciding, asked = rows, rows, replace(request, together=min(len(names), request.looks))
+    seen, deciding, asked = rows, rows, request
     if share is not None:
         seen, deciding = split_questions(rows, share)
         asked = replace(request, looks=1, together=1)

@@ -30,6 +30,7 @@ _WHOLE = frozenset({"step", "epoch"})
 _UNSCORED = frozenset({"", "na", "n/a", "nan", "null", "none"})
 _TRUTH = {"true": 1.0, "false": 0.0}
 _MAX_INT64 = 2**63 - 1
+_LARGEST = 2**31 - 1  # bytes of text in one of Arrow's string arrays
 
 
 class BadValueError(Exception):
@@ -71,6 +72,7 @@ def convert(name: str, column: pa.ChunkedArray | Sequence[object]) -> pa.Chunked
 def _from_arrow(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     kind = column.type
     if pt.is_dictionary(kind):
+        _check_size(name, column)
         column = column.cast(kind.value_type)
         kind = column.type
     wanted = EVALUATIONS.field(name).type
@@ -86,6 +88,17 @@ def _from_arrow(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray | None:
         return None
     text = column.cast(wanted)
     return text if name in _FREE_TEXT else pc.if_else(pc.equal(text, ""), None, text)
+
+
+def _check_size(name: str, column: pa.ChunkedArray) -> None:
+    """Refuse what Arrow cannot unpack: a few bytes can stand for gigabytes of one text over and over."""
+    row = 0
+    for chunk in column.chunks:
+        if pt.is_string(column.type.value_type) and len(chunk):
+            lengths = pc.binary_length(chunk.dictionary).cast(pa.int64()).take(chunk.indices)
+            if (pc.sum(lengths).as_py() or 0) > _LARGEST:
+                raise BadValueError(row, f"{name} holds more text from here on than is read at once")
+        row += len(chunk)
 
 
 def _arrow_scores(column: pa.ChunkedArray) -> pa.ChunkedArray | None:

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from rlchecks.heldout.visible import visible
+
 Hashes = NDArray[np.uint64]
 Indices = NDArray[np.int64]
 
@@ -76,8 +78,9 @@ class Words:
 
 
 def split(texts: Sequence[str]) -> pa.ListArray:
-    """The words of each text: lower case, Unicode form NFKC, without punctuation."""
-    column = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.large_string()), form="NFKC"))
+    """The words of each text as it is seen: lower case, Unicode form NFKC, without punctuation."""
+    seen = pa.array([visible(text) for text in texts], pa.large_string())
+    column = pc.utf8_lower(pc.utf8_normalize(seen, form="NFKC"))
     for pattern, replacement in ((_HYPHEN, r"\1 \2"), (_NO_WORD, " "), (_SINGLE, r" \1 ")):
         column = pc.replace_substring_regex(column, pattern=pattern, replacement=replacement)
     column = pc.utf8_trim_whitespace(column)

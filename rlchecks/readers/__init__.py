@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from rlchecks.readers.reading import read_run
 from rlchecks.readers.registry import Reader, ReadOptions
-from rlchecks.readers.search import Found, Refusal, find_runs
+from rlchecks.readers.search import find_runs
+from rlchecks.readers.search_result import Found, Refusal
 from rlchecks.readers.source import Source
 
 __all__ = ["Found", "ReadOptions", "Reader", "Refusal", "Source", "find_runs", "read_run"]

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rlchecks.metrics import METRICS
 from rlchecks.readers.aliases import Framework, Target
 from rlchecks.readers.cells import Cells
 from rlchecks.readers.maps import Series, Texts, constant, dense, joined_texts, number_map, text_map
-from rlchecks.readers.ranges import are_strays, outside
+from rlchecks.readers.ranges import STRAYS, are_strays, outside
 from rlchecks.readers.text import clean
 from rlchecks.readers.values import doubles
 from rlchecks.schema import STEPS
@@ -30,8 +31,11 @@ class Notes:
         texts: key of a metric to how many of its values are no numbers.
         differing: key of a metric to the key that was used in its place, since both were logged and differ.
         outside: key to the canonical metric whose range its values leave, so that it is not used.
+        written: key of a metric whose values have more in them than a number, such as ``97%``, to one of them; it is
+            not used.
         strays: key of a metric to its name, and how many of its values leave the range and were taken as missing.
-        unreadable: canonical metrics that the training rows lack since every key of theirs is ``outside``.
+        unreadable: canonical metrics that the training rows lack since every key of theirs is ``outside`` or
+            ``written``.
         derived: canonical metric to how it was computed from what is logged.
         switched_off: canonical metric that is 0 in every training row, hence not measured, to the key and how many.
         doubts: other sentences about what could not be derived.
@@ -43,6 +47,7 @@ class Notes:
     texts: dict[str, int] = field(default_factory=dict)
     differing: dict[str, str] = field(default_factory=dict)
     outside: dict[str, str] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
     strays: dict[str, tuple[str, int]] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
     derived: dict[str, str] = field(default_factory=dict)
@@ -79,7 +84,8 @@ def gather(
     """Sort the values of a split into columns.
 
     Finite values outside of a metric's range are taken as missing; a key with more than
-    :data:`rlchecks.readers.ranges.STRAYS` of them holds another quantity, such as per cent, and is not mapped.
+    :data:`rlchecks.readers.ranges.STRAYS` of them holds another quantity, such as per cent, and is not mapped. Nor is
+    one with more than that of texts that begin like numbers, such as ``97%``.
 
     Args:
         split: ``train``, ``eval`` or ``summary``.
@@ -98,6 +104,10 @@ def gather(
         series, texts, quoted = _series(parts)
         notes.quoted += quoted
         target = _target(split, key, framework)
+        if target is not None and target.name in METRICS and (text := _with_a_unit(series, texts)) is not None:
+            notes.written[key] = text
+            refused.add(target.name)
+            target = None
         if target is not None and (wrong := outside(target.name, series)).any():
             if are_strays(wrong):
                 notes.strays[key] = target.name, notes.strays.get(key, ("", 0))[1] + int(wrong.sum())
@@ -163,6 +173,16 @@ def _series(parts: Sequence[Cells]) -> tuple[Series, Texts, int]:
             series.append(Series(cells.at[present], numbers[present]))
             texts.append(Texts(cells.at[~present], others))
     return _joined(series), joined_texts(texts), quoted
+
+
+def _with_a_unit(series: Series, texts: Texts) -> str | None:
+    """The first text that begins like a number, if the key has too many of them to do without; None otherwise."""
+    if not len(texts.rows):
+        return None
+    numeric = pc.match_substring_regex(texts.texts, r"^\s*[+-]?\.?\d")
+    if pc.sum(numeric).as_py() <= STRAYS * (len(series.rows) + len(texts.rows)):
+        return None
+    return str(texts.texts[pc.index(numeric, True).as_py()].as_py())
 
 
 def _joined(parts: Sequence[Series]) -> Series:

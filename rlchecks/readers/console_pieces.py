@@ -20,7 +20,7 @@ TRIGGER = re.compile(
     r"""|(?P<initial>Initial validation metrics: \{)"""
     r"""|(?P<torchtune>\bStep \d{1,13} \| [^\s|:]+:)"""
     r"""|(?P<nemo>={5,} (?:Step|Epoch) \d{1,13}/\d{1,13} ={5,}|(?:Training|Validation) Results:\s*$)"""
-    r"""|(?P<planned>Total (?:training steps: |optimization steps = |steps = )[\d,]{1,16})"""
+    r"""|(?P<planned>Total (?:training steps: |optimization steps = |steps = )\d[\d,]{0,15})"""
 )
 """What a reader of console output looks for, in cleaned text."""
 

@@ -78,7 +78,12 @@ def readers_version() -> str:
     """
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(__version__.encode())
-    own = [path for folder in (package, package / "readers") for path in folder.glob("*.*") if path.is_file()]
+    own = [
+        path
+        for folder in (package, package / "readers", package / "ingest")
+        for path in folder.glob("*.*")
+        if path.is_file()
+    ]
     modules = [sys.modules[type(reader.inner).__module__] for reader in readers() if isinstance(reader, Guarded)]
     others = [Path(file) for module in modules if (file := getattr(module, "__file__", None))]
     for path in [*sorted(own), *others]:

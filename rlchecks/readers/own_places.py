@@ -12,7 +12,7 @@ from rlchecks.readers.registry import Reader
 from rlchecks.readers.text import counted, place
 
 Line = tuple[Path, str, str]
-"""A path, what is told of it, and the kind of refusal; see :class:`rlchecks.readers.search.Refusal`."""
+"""A path, what is told of it, and the kind of refusal; see :class:`rlchecks.readers.search_result.Refusal`."""
 
 # What a tracker puts into its own directory is of the process that ran there, whatever it is called.
 _TRACKER = re.compile(r"wandb|mlruns|mlartifacts|swanlog|trackio|tensorboard(_logs?)?|tb(_logs?)?|lightning_logs", re.I)
@@ -42,7 +42,7 @@ class RunDirectory:
     Attributes:
         reader: its reader.
         path: where it is.
-        own: see :class:`rlchecks.readers.looking.Sight`.
+        own: see :class:`rlchecks.readers.sight.Sight`.
         is_run: whether it holds a run; one that was refused has no other logs of its own.
         others: its other logs.
     """

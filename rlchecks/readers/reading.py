@@ -75,10 +75,13 @@ def _only_run(directory: Path, options: ReadOptions) -> tuple[Source, Reader]:
     if reader is not None:
         return Source(directory, options.part), reader
     name = place(directory)
+    found = find_runs(directory, options.columns)
     if options.part is not None:
         problem = f"a folder, so there is no run {listing([options.part])} in it"
-        raise NotARunError(problem, path=name, todo="name a run directory or a file")
-    found = find_runs(directory, options.columns)
+        inside = [str(source) for source in found.sources]
+        meant = [place for place in inside if place.endswith(options.part)] or inside
+        todo = f"its runs are {listing(meant, 4)}" if meant else "name a run directory or a file"
+        raise NotARunError(problem, path=name, todo=todo)
     if len(found.sources) > 1:
         names = listing(str(source).removeprefix(f"{directory}{os.sep}") for source in found.sources)
         todo = f"name one of them, such as {place(str(found.sources[0]))}"

@@ -28,6 +28,9 @@ def remarks(notes: Notes, framework: Framework, *, quoted: bool) -> list[str]:
     for key, name in notes.outside.items():
         todo = "; if it is in per cent, divide it by 100 in the log" if METRICS[name].unit == "fraction" else ""
         found.append(f"{shown(key)} has values {limits(name)}, so it cannot be {name}: left unmapped{todo}")
+    for key, text in notes.written.items():
+        todo = "write the numbers alone, a share as a fraction of 1"
+        found.append(f"{shown(key)} has values such as {shown(text)}, which are no numbers: left unmapped; {todo}")
     for key, (name, count) in notes.strays.items():
         found.append(
             f"{shown(key)}: {counted(count, 'value')} {limits(name)}, which {name} cannot be: taken as missing"

@@ -12,7 +12,7 @@ from rlchecks.readers.aliases import recognise
 from rlchecks.readers.assemble import Logged, assemble
 from rlchecks.readers.files import read_head
 from rlchecks.readers.identity import run_name
-from rlchecks.readers.registry import ReadOptions, may_read, reader_of, readers
+from rlchecks.readers.registry import ReadOptions, reader_of
 from rlchecks.readers.settings import SINCE_0_27, settings
 from rlchecks.readers.source import choose
 from rlchecks.readers.tensorboard_records import is_event_file
@@ -32,6 +32,7 @@ from rlchecks.readers.tensorboard_runs import (
 from rlchecks.readers.tensorboard_scalars import EventFile, read_scalars
 from rlchecks.readers.text import clean, place
 from rlchecks.readers.trl_rules import apply
+from rlchecks.readers.wanted_files import readers_for
 from rlchecks.run import RunLog
 
 _ARGUMENTS, _MODEL, _VERSION = "args/text_summary", "model_config/text_summary", "transformers_version"
@@ -172,7 +173,7 @@ def _is_rewarded(where: Path) -> bool:
 
 def _is_a_log(path: Path) -> bool:
     """Whether another reader would read a file."""
-    asked = [one for one in readers() if may_read(one, path.name)]
+    asked = readers_for(path.name)
     try:
         return bool(asked) and reader_of(path, read_head(path), asked) is not None
     except InputError:

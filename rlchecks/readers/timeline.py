@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from rlchecks.errors import InputError, NotARunError
+from rlchecks.errors import InputError, NotARunError, UsageError
 from rlchecks.readers.aliases import framework
 from rlchecks.readers.assemble import Logged, assemble
 from rlchecks.readers.files import HEAD_BYTES, parse_json, read_bytes, read_head
@@ -19,7 +19,7 @@ from rlchecks.readers.identity import run_name
 from rlchecks.readers.parquet import is_archived
 from rlchecks.readers.registry import ReadOptions
 from rlchecks.readers.steps import Row
-from rlchecks.readers.table_files import SUFFIXES, peek, read_rows
+from rlchecks.readers.table_files import SUFFIXES, keys_in, peek, read_rows
 from rlchecks.readers.text import clean, counted, listing, place, readable_part
 from rlchecks.readers.timeline_rows import (
     Check,
@@ -71,6 +71,9 @@ class TimelineReader:
         _refuse_samples(scores, path)
         if again:
             warnings.append(f"{counted(again, 'row')} with a question, step and grader as before: their mean counts")
+        if declared := sorted(options.columns.keys() - set(keys_in(rows))):
+            problem = f"is a timeline of validation questions, without training rows that have {listing(declared)}"
+            raise UsageError(f"{place(path)} {problem}; read it without --column.")
         totals, facts = totals_of(scores)
         means = means_of(totals)
         step = next((key for key in framework("table").step if any(key in row for row in rows)), "step")

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from rlchecks.report import format as fmt
 from rlchecks.report import summary, whisker
 from rlchecks.report.inert import line
-from rlchecks.report.summary import Document, mapping
+from rlchecks.report.summary import Document, mapping, part_of_comparison
 
 _MOST_DRAWN = 24
 
@@ -33,7 +33,7 @@ def rows(document: Document) -> list[Row]:
             line(item.get("checkpoint"), 60),
             fmt.number(item.get("step")),
             fmt.number(item.get("mean")),
-            fmt.interval(*(item.get(key) for key in ("difference", "ci_lower", "ci_upper"))),
+            fmt.difference(item),
             fmt.number(item.get("kl"), ""),
             fmt.number(item.get("n_questions")),
             item.get("may_be_best") is True,
@@ -51,10 +51,13 @@ def sentence(document: Document) -> str:
     if not listed or not best:
         return f"The checkpoints were not compared with each other: {line(found.get('reason') or 'no reason', 200)}."
     highest = f"{best} scored highest of {fmt.number(len(listed))} checkpoints"
-    sure = f"at {fmt.percent(found.get('confidence'))} for all of them together"
+    sure = f"where all limits hold together with a confidence of {fmt.percent(found.get('confidence'))}"
     if not good:
         possible = [line(item.get("checkpoint"), 60) for item in listed if item.get("may_be_best") is True]
-        return f"{highest}, but any of {', '.join(possible[:8])} may be the best, {sure}; more questions would tell."
+        more = f" and {len(possible) - 8} more" if len(possible) > 8 else ""
+        return (
+            f"{highest}, but any of {', '.join(possible[:8])}{more} may be the best, {sure}; more questions would tell."
+        )
     if good == best:
         first = found["as_good"] == listed[0].get("checkpoint")
         return f"{highest}; it is the first of them." if first else f"{highest}, and none before it is as good."
@@ -101,7 +104,7 @@ def picture(document: Document) -> Markup | None:
 
 
 def _found(document: Document) -> Document:
-    return mapping(mapping(document.get("comparison")).get("checkpoints"))
+    return part_of_comparison(document, "checkpoints")
 
 
 def _items(document: Document) -> list[Document]:

@@ -30,11 +30,16 @@ class Part(NamedTuple):
 
 def judge_of(document: Document) -> str:
     """The judges that decide, by name; ``not chosen`` if none does."""
-    details = mapping(document.get("judge"))
-    deciding = details.get("decisive")
-    if isinstance(deciding, Sequence) and not isinstance(deciding, str) and len(deciding) > 1:
-        return anything(deciding, 120)
+    details, names = mapping(document.get("judge")), deciding(document)
+    if len(names) > 1:
+        return anything(names, 120)
     return name_of(document.get("judge")) if details.get("name") or not details else "not chosen"
+
+
+def deciding(document: Document) -> list[object]:
+    """The names of the judges that decide, as they stand in the document."""
+    names = mapping(document.get("judge")).get("decisive")
+    return list(names) if isinstance(names, Sequence) and not isinstance(names, str) else []
 
 
 def parts(document: Document) -> list[Part]:

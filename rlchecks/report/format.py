@@ -73,6 +73,11 @@ def interval(difference: object, lower: object, upper: object) -> str:
     return f"{signed(difference)} [{signed(lower)}, {signed(upper)}]"
 
 
+def difference(item: Mapping[str, object]) -> str:
+    """The held-out difference of a part of a verdict with its interval; see :func:`interval`."""
+    return interval(item.get("difference"), item.get("ci_lower"), item.get("ci_upper"))
+
+
 def percent(value: object, missing: str = NOT_MEASURED) -> str:
     """A fraction as per cent with at most one decimal, ``79.5%``; None as ``missing``."""
     size = finite(value)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
+from rlchecks.report.comparison import deciding
 from rlchecks.report.inert import line
 from rlchecks.report.summary import Document, items, mapping, name_of
 
@@ -45,9 +45,7 @@ class Row(NamedTuple):
 
 def rows(document: Document) -> list[Row]:
     """The judges that decide, those that guard, then the training graders; empty in documents without identities."""
-    judge = mapping(document.get("judge"))
-    deciding = judge.get("decisive")
-    named = list(deciding) if isinstance(deciding, Sequence) and not isinstance(deciding, str) else []
+    judge, named = mapping(document.get("judge")), deciding(document)
     found = [_row("judge" if one.get("name") in named else "advisory judge", one) for one in items(judge, "identities")]
     graders = (mapping(one.get("identity")) for one in items(document, "graders"))
     return (found + [_row("training grader", one) for one in graders if one])[:_MOST_ROWS]

@@ -22,6 +22,9 @@ _MARKDOWN_LINE_START = re.compile(r"^([-+=])(?=[\s=-]|$)")
 _MARKDOWN_NUMBERED = re.compile(r"^(\d+)([.)])(?=\s|$)")
 _LINKS = re.compile(r"(?i):(?=//)|www(?=\.)|mailto(?=:)|xmpp(?=:)|@")
 _ZERO_WIDTH_SPACE = "\u200b"
+_ARGUMENT = re.compile(
+    r"(?<![^\s(,;])([^\s`|,;(]*=@FILE)(?![\w`])"
+)  # of an option, to be copied: a character nobody sees would break it
 
 UNPRINTABLE = "(unprintable)"
 """Shown for text that had characters, none of which can be shown."""
@@ -61,8 +64,15 @@ def markdown(value: object, limit: int = 2000) -> str:
     """Text on one line that a markdown renderer shows as it is: no markup, no HTML, no link, no table cell border.
 
     Renderers turn bare addresses into links after parsing, so escaping does not stop them; a zero-width space does.
+    Arguments such as ``judge:prompt=@FILE`` are code, where nothing is a link and nothing needs to be escaped.
     """
-    text = line(value, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    pieces = _ARGUMENT.split(line(value, limit))
+    return "".join(f"`{piece}`" if at % 2 else _escaped(piece, at == 0) for at, piece in enumerate(pieces))
+
+
+def _escaped(text: str, first: bool) -> str:
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = _MARKDOWN.sub(r"\\\1", text)
-    text = _MARKDOWN_NUMBERED.sub(r"\1\\\2", _MARKDOWN_LINE_START.sub(r"\\\1", text))
+    if first:
+        text = _MARKDOWN_NUMBERED.sub(r"\1\\\2", _MARKDOWN_LINE_START.sub(r"\\\1", text))
     return _LINKS.sub(rf"\g<0>{_ZERO_WIDTH_SPACE}", text)

@@ -11,6 +11,12 @@ from rlchecks.report.summary import Document, items, mapping
 _LONGEST = 500
 _MOST_EXAMPLES = 4
 _OF = {"baseline": "the baseline", "candidate": "the candidate", "difference": "the difference"}
+EACH_BY_ITSELF = (
+    "Each line is an estimate of its own, so the difference need not be candidate minus baseline: for the difference "
+    "the labels are paired by question."
+)
+"""Why the three estimates of a judge do not add up."""
+
 _METHODS = {"prediction_powered": "prediction-powered", "rogan_gladen": "Rogan-Gladen"}
 
 
@@ -28,11 +34,17 @@ class Pair(NamedTuple):
 
 
 class Corrected(NamedTuple):
-    """What people's labels make of a judge's scores."""
+    """What people's labels make of a judge's scores.
+
+    ``alone`` is the judge's mean over all questions; ``people`` and ``beside``, people's and the judge's, are over the
+    same labelled ones.
+    """
 
     judge: str
     of: str
     alone: str
+    people: str
+    beside: str
     estimate: str
     labelled: str
     method: str
@@ -59,7 +71,9 @@ def corrected(agreement: Document) -> list[Corrected]:
         Corrected(
             line(item.get("judge"), 80),
             _OF.get(str(item.get("of")), ""),
-            fmt.number(item.get("judge_alone")),
+            _mean(item, "judge_alone"),
+            _mean(item, "people_alone"),
+            _mean(item, "judge_labelled"),
             _estimate(item),
             f"{fmt.number(item.get('labelled'))} questions labelled, {fmt.number(item.get('unlabelled'))} not",
             _METHODS.get(str(item.get("method")), ""),
@@ -94,6 +108,10 @@ def _estimate(item: Document) -> str:
         return fmt.interval(*values)
     estimate, lower, upper = (fmt.number(value) for value in values)
     return estimate if fmt.finite(values[1]) is None else f"{estimate} [{lower}, {upper}]"
+
+
+def _mean(item: Document, key: str) -> str:
+    return fmt.signed(item.get(key)) if item.get("of") == "difference" else fmt.number(item.get(key))
 
 
 def _bounds(item: Document) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rlchecks.report import format as fmt
 from rlchecks.report.inert import block, line
-from rlchecks.report.summary import Document, items, mapping
+from rlchecks.report.summary import Document, items, mapping, part_of_comparison
 
 _LONGEST = 500
 _MOST = 6
@@ -44,12 +44,14 @@ def sentence(document: Document) -> str | None:
     with_them = mapping(comparison.get("with_overlap"))
     if not with_them:
         return found
-    return f"{found} Without them the difference is {_interval(comparison)}, with them {_interval(with_them)}."
+    return (
+        f"{found} Without them the difference is {fmt.difference(comparison)}, with them {fmt.difference(with_them)}."
+    )
 
 
 def examples(document: Document) -> list[Shown]:
     """The first of the questions, with both texts."""
-    overlap = mapping(mapping(document.get("comparison")).get("overlap"))
+    overlap = part_of_comparison(document, "overlap")
     return [
         Shown(
             line(item.get("question_id"), 120),
@@ -60,7 +62,3 @@ def examples(document: Document) -> list[Shown]:
         )
         for item in items(overlap, "examples")[:_MOST]
     ]
-
-
-def _interval(item: Document) -> str:
-    return fmt.interval(*(item.get(key) for key in ("difference", "ci_lower", "ci_upper")))

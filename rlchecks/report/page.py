@@ -14,8 +14,9 @@ from markupsafe import Markup
 from rlchecks.report import (
     absent,
     answers,
+    breakdown,
+    candidates,
     checkpoints,
-    closer,
     comparison,
     heldout,
     identities,
@@ -29,7 +30,7 @@ from rlchecks.report import format as fmt
 from rlchecks.report.inert import block, line
 from rlchecks.report.onsets import Onset
 from rlchecks.report.panels import Signals
-from rlchecks.report.summary import Document, mapping
+from rlchecks.report.summary import Document, mapping, part_of_comparison
 from rlchecks.run import RunLog
 
 _CLASSES = {"PROMOTE": "promote", "HOLD": "hold", "REJECT": "reject", summary.NO_DECISION: "hold"}
@@ -61,12 +62,13 @@ def render(document: Mapping[str, Any], run: RunLog, signals: Signals) -> str:
     reasons = summary.items(document, "reasons")
     checks = summary.items(document, "checks")
     decided = summary.decision(document)
-    agreement = mapping(mapping(document.get("comparison")).get("agreement"))
+    agreement = part_of_comparison(document, "agreement")
     return _template().render(
         document=document,
         decision=decided,
         kind=_CLASSES[decided],
         headline=summary.headline(document),
+        margin=None if summary.margin(document) is None else f"{summary.margin(document):g}",
         todo=summary.todo(document),
         run_name=_run_name(document, run),
         candidate=summary.name_of(document.get("candidate")),
@@ -93,10 +95,12 @@ def render(document: Mapping[str, Any], run: RunLog, signals: Signals) -> str:
         overlapping=overlap.examples(document),
         agreements=judges.pairs(agreement),
         corrections=judges.corrected(agreement),
+        each_by_itself=judges.EACH_BY_ITSELF,
         disputed=judges.disputed(agreement),
         best=[text for text in (checkpoints.sentence(document), checkpoints.distance(document)) if text],
         against_best=checkpoints.picture(document),
-        closer=closer,
+        candidates=candidates,
+        breakdown=breakdown,
         changes=[
             (words, summary.items(mapping(document.get("comparison")), key)[:_MOST_CHANGES])
             for words, key in (

@@ -76,4 +76,4 @@ def _shown(item: Document, example: Document) -> Shown:
 
 def _p(value: object) -> str:
     p = fmt.finite(value)
-    return fmt.UNDEFINED if p is None else "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+    return fmt.UNDEFINED if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"

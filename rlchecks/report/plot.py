@@ -16,6 +16,7 @@ from rlchecks.report.svg import WIDTH, Axis, axis, core, element, picture, point
 from rlchecks.signals.catalogue import WINDOW
 
 _TOP, _BOTTOM, _RIGHT = 24.0, 26.0, 12.0
+_WINDOW_LABEL = 36.0
 
 
 @dataclass(frozen=True)
@@ -145,11 +146,13 @@ def _windows(series: Series, across: Axis, down: Axis) -> Iterator[Markup]:
     size = max(int(len(steps) * WINDOW), 1)
     if len(steps) < 2:
         return
-    for label, part in (("early", steps[:size]), ("late", steps[-size:])):
+    for label, part, outer in (("early", steps[:size], "start"), ("late", steps[-size:], "end")):
         left, right = across.clamp(float(part[0])), across.clamp(float(part[-1]))
         yield element("rect", x=left, y=down.end, width=right - left, height=down.start - down.end, class_="window")
-        # At the foot, where onset letters never stand.
-        yield text((left + right) / 2, down.start - 6, label, "note", "middle")
+        # At the foot, where onset letters never stand; inside of the area where a window has hardly any width.
+        wide = right - left >= _WINDOW_LABEL
+        x = (left + right) / 2 if wide else left + 3 if outer == "start" else right - 3
+        yield text(x, down.start - 6, label, "note", "middle" if wide else outer)
 
 
 def _line(line: Line, thinned: Thinned, across: Axis, down: Axis) -> Iterator[Markup]:

@@ -50,6 +50,7 @@ _SENTENCES = {
     "overlap": "Held-out questions occur among the training prompts",
 }
 _AFTER_PROMOTE = "Read a few of the top-scoring answers, then promote the checkpoint."
+_MOST_NAMED = 3
 _STATUSES = {"missing": "not measured", "errored": "could not be checked", "not_applicable": "not applicable"}
 
 
@@ -62,6 +63,11 @@ def items(document: Document, key: str) -> list[Document]:
     """The mappings in a list of the document; empty if the key is absent."""
     value = document.get(key)
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, Sequence) else []
+
+
+def part_of_comparison(document: Document, key: str) -> Document:
+    """A part of the held-out comparison; empty if there is none."""
+    return mapping(mapping(document.get("comparison")).get(key))
 
 
 def decision(document: Document) -> str:
@@ -130,12 +136,54 @@ def headline(document: Document) -> str:
     if decided == "PROMOTE":
         sentence = "Nothing stands against promotion"
         if any(reason.get("code") == "gain_confirmed" and reason.get("status") == "passed" for reason in reasons):
-            sentence = _SENTENCES["gain_confirmed"]
+            sentence = _confirmed(document)
         return _with_more(sentence, len(failing(reasons)), "warning", "to read")
     decisive = [reason for reason in failing(reasons) if effect(reason) == _DECISIVE[decided]]
     if not decisive:
         return "No reason is recorded."
     return _with_more(_sentence(decisive[0], document), len(decisive) - 1, "further reason", f"to {_DECISIVE[decided]}")
+
+
+def margin(document: Document) -> float | int | None:
+    """The accepted loss as a fraction of the judge's range; None if none was set."""
+    value = mapping(document.get("comparison")).get("margin")
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
+
+
+def _confirmed(document: Document) -> str:
+    """What a promotion confirms: a gain, or with a margin perhaps no more than that little was lost."""
+    accepted, lower = margin(document), mapping(document.get("comparison")).get("ci_lower")
+    gained = isinstance(lower, int | float) and lower > 0
+    sentence = _SENTENCES["gain_confirmed"]
+    if accepted is not None and not gained:
+        sentence = f"No loss beyond the margin of {accepted:g} on held-out questions; a gain is not confirmed"
+    lost = [one for one in items(part_of_comparison(document, "categories"), "rows") if one.get("confirmed_loss")]
+    if not lost:
+        return sentence
+    named = anything([line(one.get("category") or "", 60) for one in lost[:_MOST_NAMED]])
+    more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
+    return f"{sentence}, but a loss in {'the category' if len(lost) == 1 else 'categories'} {named}{more}"
+
+
+def _loser(document: Document) -> str:
+    """Who found the loss: nobody else is named where a deciding judge did, else the guards that did."""
+    parts = items(mapping(document.get("comparison")), "parts")
+
+    def lost(part: Document) -> bool:
+        upper = part.get("ci_upper_adjusted")
+        return isinstance(upper, int | float) and upper < 0
+
+    found = [part for part in parts if part.get("role") == "guard" and lost(part)]
+    if not found or any(part.get("role") == "decisive" and lost(part) for part in parts):
+        return ""
+    deciding = {part.get("judge") for part in parts if part.get("role") == "decisive"}
+    words = [
+        f"with the decoding {anything(part.get('decoding'), 60)}"
+        if part.get("judge") in deciding
+        else f"by the advisory judge {anything(part.get('judge'), 60)}"
+        for part in found
+    ]
+    return ", ".join(dict.fromkeys(words[:_MOST_NAMED]))
 
 
 def todo(document: Document, most: int = 3) -> list[str]:
@@ -200,6 +248,8 @@ def _sentence(reason: Document, document: Document) -> str:
     code, seen = line(reason.get("code") or "", 60), reason.get("observed")
     if reason.get("status") in _STATUSES:
         return f"{title(reason)}: {status(reason)}"
+    if code == "held_out_loss" and (who := _loser(document)):
+        return f"{_SENTENCES[code]} {who}, which guards against a loss"
     if code in _SENTENCES:
         return _SENTENCES[code]
     named = {finding.get("code") for finding in items(document, "findings")}

@@ -12,7 +12,7 @@ from rlchecks.report.format import interval
 from rlchecks.report.inert import line
 from rlchecks.report.svg import WIDTH, Axis, axis, element, picture, rule, text, tick_label
 
-_ROW, _TOP = 46.0, 14.0
+_ROW, _TOP, _LABEL = 46.0, 14.0, 21.0
 
 
 class Row(NamedTuple):
@@ -42,12 +42,11 @@ def draw(name: str, title: str, description: str, rows: Sequence[Row], margin: f
     children = []
     for tick in across.ticks(6):
         x = across.at(tick)
-        children.append(rule(x, _TOP, x, bottom, "grid"))
+        children.append(_beside(x, len(rows), "grid"))
         children.append(text(x, bottom + 16, f"{'+' if tick > 0 else ''}{tick_label(tick)}", "tick", "middle"))
     if margin:
-        x = across.at(-margin)
-        children.append(rule(x, _TOP - 4, x, bottom, "limit"))
-    children.append(rule(across.at(0), _TOP - 4, across.at(0), bottom, "null"))
+        children.append(_beside(across.at(-margin), len(rows), "limit"))
+    children.append(_beside(across.at(0), len(rows), "null"))
     for index, row in enumerate(rows):
         children += _row(row, _TOP + _ROW * index, across, margin or 0.0)
     zero = across.at(0)
@@ -56,6 +55,12 @@ def draw(name: str, title: str, description: str, rows: Sequence[Row], margin: f
     if zero < WIDTH - 80:
         children.append(text(zero + 8, bottom + 34, "better →", "note"))
     return picture(name, title, description, bottom + 42, children)
+
+
+def _beside(x: float, rows: int, kind: str) -> Markup:
+    """A vertical line beside the intervals of all rows; their labels stand in its gaps."""
+    parts = (f"M{x:.1f} {_TOP + _ROW * index + _LABEL:.1f}v{_ROW - _LABEL:g}" for index in range(rows))
+    return element("path", d=" ".join(parts), class_=kind)
 
 
 def _row(row: Row, top: float, across: Axis, margin: float) -> Iterator[Markup]:

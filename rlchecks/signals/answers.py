@@ -37,6 +37,7 @@ def spread(panel: Panel, limits: Scale) -> dict[str, Floats]:
         "reward_std_start": start,
         "reward_std_late": late,
         "zero_spread_late": np.where(logged, _late_share(panel, flat), _at_one_end(panel, limits)),
+        "reward_constant": _constant(panel),
         "zero_std_fraction_start": zero_start,
         "zero_std_fraction_late": zero_late,
         "zero_std_fraction_peak": _peak(panel.block_means("zero_std_fraction")),
@@ -56,6 +57,17 @@ def _at_one_end(panel: Panel, limits: Scale) -> Floats:
         for end in (limits.low, limits.high)
     ]
     return np.where(panel.count(np.isfinite(rewards)) > 0, np.any(ends, axis=0), np.nan)
+
+
+def _constant(panel: Panel) -> Floats:
+    """1 for a run whose rewards are one number, where no spread is logged that could tell otherwise; else 0.
+
+    Ranks within a group have a constant mean and still tell answers apart, hence the spread has the word.
+    """
+    told = np.isfinite(panel.values["reward_std"]) | np.isfinite(panel.values["zero_std_fraction"])
+    same = panel.per_run("reward", np.fmin) == panel.per_run("reward", np.fmax)
+    scored = panel.count(np.isfinite(panel.values["reward"])) > 0
+    return np.where(scored, same & (panel.count(told) == 0), np.nan)
 
 
 NEARLY_ALL = 0.9

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from rlchecks.metrics import METRICS
 from rlchecks.schema import VALIDATION
-from rlchecks.signals import answers, components, finite, reward, validation
+from rlchecks.signals import answers, components, finite, missing, reward, validation
 from rlchecks.signals.arrays import Flags, Floats, Integers, divide
 from rlchecks.signals.catalogue import SIGNALS, Kind
 from rlchecks.signals.panel import Panel
@@ -28,7 +28,6 @@ COLUMNS_READ = ("run_id", "split", "step", *METRICS_READ, "extra")
 """The columns of the ``steps`` table that the signals need; ``extra`` holds the reward functions."""
 
 _ANSWERS = ("reward", "reward_std", "zero_std_fraction", "clipped_ratio", "mean_length", "kl", "entropy")
-_GENERATION = ("reward_std", "zero_std_fraction", "clipped_ratio", "mean_length")
 _TYPES: dict[Kind, pa.DataType] = {
     "number": pa.float64(),
     "integer": pa.int64(),
@@ -103,6 +102,7 @@ def compute(steps: pa.Table, facts: Sequence[RunFacts], checks: pa.Table | None 
     columns = _counts(panel, facts) | _breakdowns(panel, broken)
     # What a broken policy logs says nothing about level and trend, so those are taken from the rows before.
     sound = panel.keep(panel.position < finite.lasting_from(panel, broken)[panel.run])
+    columns |= missing.signals(panel, sound)
     # Where no reward was scored, TRL logs a zero-std fraction of 0.0 in its place.
     scored = np.isfinite(sound.values["reward"])
     sound.values["zero_std_fraction"] = np.where(scored, sound.values["zero_std_fraction"], np.nan)
@@ -149,19 +149,6 @@ def _with_answers(panel: Panel) -> Flags:
     return present | np.isfinite(panel.values["grad_norm"]) | panel.broken["grad_norm"]
 
 
-def _generated(panel: Panel) -> Flags:
-    """Rows of steps that answers were generated for: those that carry a metric of a generation, or a reward.
-
-    With several optimiser steps a generation TRL logs rows between that have neither, and lack no reward. All rows
-    of a run that logs no such metric count.
-    """
-    tells = np.zeros(len(panel.run), dtype=bool)
-    for metric in _GENERATION:
-        tells |= np.isfinite(panel.values[metric])
-    some = panel.count(tells) > 0
-    return np.asarray(tells | np.isfinite(panel.values["reward"]) | panel.broken["reward"] | ~some[panel.run])
-
-
 def _per_token(panel: Panel, facts: Sequence[RunFacts]) -> Floats:
     """KL in nats per token; sums over the sequence are divided by its mean length, and unknown without one."""
     summed = np.array([(fact.kl_semantics or "").startswith("sum_per_sequence") for fact in facts])
@@ -170,8 +157,6 @@ def _per_token(panel: Panel, facts: Sequence[RunFacts]) -> Floats:
 
 
 def _counts(panel: Panel, facts: Sequence[RunFacts]) -> dict[str, Column]:
-    generated = _generated(panel)
-    missing = panel.count(generated & ~np.isfinite(panel.values["reward"]))
     step = np.full(len(facts), np.nan)
     first, last = step.copy(), step.copy()
     filled = panel.size > 0
@@ -187,7 +172,6 @@ def _counts(panel: Panel, facts: Sequence[RunFacts]) -> dict[str, Column]:
         "planned_steps": planned,
         "completed_fraction": divide(whole, planned),
         "repeated_steps": np.array([fact.repeated_steps for fact in facts], dtype=np.float64),
-        "missing_reward_fraction": divide(missing, panel.count(generated)),
         "unreadable_metrics": np.array([len(fact.unreadable.split(",")) if fact.unreadable else 0 for fact in facts]),
     }
 

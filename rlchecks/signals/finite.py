@@ -42,11 +42,11 @@ def _missing_to_the_end(panel: Panel) -> Flags:
         logged &= last_row(panel, finite) >= 0
     last = last_row(panel, present)
     tail = panel.size - 1 - last
-    gone = logged & (tail >= LASTING_ROWS) & (tail > CADENCES * _longest_gap(panel, present))
+    gone = logged & (tail >= LASTING_ROWS) & (tail > CADENCES * longest_gap(panel, present))
     return np.asarray(gone[panel.run] & (panel.position > last[panel.run]))
 
 
-def _longest_gap(panel: Panel, present: Flags) -> Integers:
+def longest_gap(panel: Panel, present: Flags) -> Integers:
     """Most rows in a row of each run, shape ``(R,)``, that lie between two of the given rows."""
     longest = np.zeros(len(panel.run_ids), dtype=np.int64)
     at, run = np.flatnonzero(present), panel.run[present]

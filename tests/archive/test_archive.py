@@ -211,6 +211,18 @@ def test_another_run_under_the_same_id_is_refused(
     assert same(archive.read_run("run"), run)
 
 
+def test_the_same_bytes_at_the_same_place_replace_the_run_whatever_their_columns_are_taken_for(
+    archive: Archive, worker: ModuleType
+) -> None:
+    run = worker.make_run(rows=4)
+    archive.write_run(run)
+    again = worker.make_run(rows=4, first_reward=0.5, inputs=run.inputs)
+    with pytest.raises(ArchiveError, match="first logged row"):
+        archive.write_run(worker.make_run(rows=4, first_reward=0.5, inputs=run.inputs, source="logs/run#other"))
+    assert archive.write_run(again).changed
+    assert same(archive.read_run("run"), again)
+
+
 def with_rewards(worker: ModuleType, rewards: list[float]) -> RunLog:
     """A run of these rewards and nothing else but what all runs of a sweep share."""
     columns = {"run_id": "run", "split": "train", "step": range(len(rewards)), "reward": rewards, "learning_rate": 0.1}
@@ -265,7 +277,7 @@ def test_later_rows_are_compared_in_what_both_logs_have(archive: Archive, worker
     assert archive.write_run(dataclasses.replace(again, steps=mapped)).changed
     other = again.steps.set_column(place, STEPS.field("loss"), pa.array([0.5] * 9 + [0.6]))
     with pytest.raises(ArchiveError, match=r"from step 9 on they differ in loss"):
-        archive.write_run(dataclasses.replace(again, steps=other))
+        archive.write_run(dataclasses.replace(again, steps=other, inputs=()))
 
 
 def test_rows_of_a_log_are_compared_in_the_order_of_their_steps(archive: Archive, worker: ModuleType) -> None:

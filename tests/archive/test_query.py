@@ -276,3 +276,12 @@ def test_files_of_a_newer_schema_are_refused(
     for read in (archive.runs, archive.steps, lambda: archive.sql("SELECT * FROM steps")):
         with pytest.raises(ArchiveError, match=r"schema version 99.*upgrade rlchecks"):
             read()
+
+
+def test_a_failed_query_says_what_there_is_instead(full: Archive) -> None:
+    with pytest.raises(ArchiveError, match=r'Candidate bindings: .*"reward".*; `describe steps` lists the columns'):
+        full.sql("SELECT rewardd FROM steps")
+    with pytest.raises(ArchiveError, match=r'does not exist \(Did you mean "steps"\?\)\.$'):
+        full.sql("SELECT 1 FROM step")
+    with pytest.raises(ArchiveError, match=r"this is 2 statements \(SELECT\)"):
+        full.sql("SELECT 1; SELECT 2")

@@ -51,14 +51,17 @@ def make_run(run_id: str = "run", rows: int = 4, *, first_reward: float = 0.25, 
         "planned_steps": rows,
         "graders": ("exact",),
         "facts": {"beta": "0.04", "reward_std_semantics": "batch"},
-        "inputs": (InputFile("logs/run/trainer_state.json", "ab" * 32, 1234),),
         "unmapped": ("tools/calls",),
         "warnings": ("one row repeats step 3",),
         "steps": table(STEPS, rows, {"run_id": run_id} | steps),
         "completions": table(COMPLETIONS, rows, {"run_id": run_id} | answers),
         "validation": table(VALIDATION, rows, {"run_id": run_id} | checks),
     }
-    return RunLog(run_id=run_id, **(defaults | facts))
+    content = defaults | facts
+    # Another log has other bytes.
+    read = hashlib.sha256(str([content["framework"], content["steps"].to_pylist()]).encode()).hexdigest()
+    inputs = (InputFile("logs/run/trainer_state.json", read, 1234),)
+    return RunLog(run_id=run_id, **{"inputs": inputs, **content})
 
 
 def evaluations(run_id: str, source: str, rows: int = 3) -> pa.Table:

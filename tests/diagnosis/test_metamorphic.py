@@ -208,6 +208,8 @@ def test_the_names_of_the_keys_in_each_generation_of_trl(
         signals = compute(run.steps, [facts_of(run)], run.validation)
         found.append({finding.code for finding in diagnose(rows(signals)[0], PARAMETERS)})
     assert found[0] == found[1]
+    if code in ("learning", "format_only", "length_with_reward", "length_collapse", "kl_without_gain"):
+        assert code in found[0]
 
 
 PROGRAM = """

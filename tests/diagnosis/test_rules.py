@@ -156,7 +156,7 @@ def test_a_plateau_reached_early_with_kl_still_climbing_is_drift(findings_of: Fi
 
 
 def test_a_kl_level_that_is_high_and_flat_is_not_drift(findings_of: Find, noise: Noise) -> None:
-    assert not alarms(findings_of(reward=np.full(N, 0.5), kl=1.0 + noise.normal(0, 0.02, N)))
+    assert not alarms(findings_of(reward=0.5 + noise.normal(0, 0.02, N), kl=1.0 + noise.normal(0, 0.02, N)))
 
 
 def test_a_kl_spike_that_heals_is_not_drift(findings_of: Find) -> None:
@@ -166,7 +166,7 @@ def test_a_kl_spike_that_heals_is_not_drift(findings_of: Find) -> None:
 
 
 def test_kl_that_is_switched_off_is_not_drift(findings_of: Find) -> None:
-    assert not alarms(findings_of(reward=np.full(N, 0.5), kl=np.zeros(N)))
+    assert not alarms(findings_of(reward=np.full(N, 0.5), reward_std=np.full(N, 0.3), kl=np.zeros(N)))
 
 
 def test_a_jump_to_a_high_reward_is_suspect(findings_of: Find, noise: Noise) -> None:

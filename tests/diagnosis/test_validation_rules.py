@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rlchecks import suites
 from rlchecks.diagnosis import Finding, Severity, diagnose, earlier_checkpoint
@@ -135,6 +137,33 @@ def test_checks_without_a_training_reward_say_what_they_can() -> None:
 def test_nothing_at_all_is_too_short_as_before() -> None:
     found = alone(VALIDATION.empty_table())
     assert found["too_short"].title.startswith("Too short: 0 logged rows")
+
+
+COURSES = {
+    "validation_rising": [0.1, 0.2, 0.3, 0.38, 0.47, 0.55, 0.63, 0.7],
+    "validation_flat": [0.3, 0.31, 0.29, 0.3, 0.31, 0.3, 0.29, 0.3],
+    "earlier_checkpoint_as_good": [0.2, 0.5, 0.7, 0.71, 0.7, 0.705, 0.71, 0.7],
+}
+
+
+@pytest.mark.parametrize("code", COURSES)
+@given(factor=st.floats(1e-3, 1e3), shift=st.floats(-50, 50), seed=st.integers(0, 1000))
+@settings(deadline=None, max_examples=20)
+def test_unit_of_the_scores_and_order_of_the_checks_do_not_matter(
+    findings_of: Find, code: str, factor: float, shift: float, seed: int
+) -> None:
+    def found(unit: float, origin: float, order: np.ndarray) -> dict[str, Finding]:
+        return findings_of(
+            facts=RunFacts("run", reward_range=(origin, origin + unit)),
+            reward=origin + unit * LEARNING,
+            checks=means(origin + unit * np.array(COURSES[code])).take(pa.array(order)),
+        )
+
+    size = len(COURSES[code])
+    plain, order = found(1.0, 0.0, np.arange(size)), np.random.default_rng(seed).permutation(size)
+    assert code in plain
+    assert found(factor, shift, np.arange(size)).keys() == plain.keys()
+    assert repr(found(1.0, 0.0, order)) == repr(plain)
 
 
 def document(**candidate: object) -> dict[str, object]:

@@ -68,6 +68,22 @@ def test_a_command_that_is_repeated_asks_nothing_twice(run: Run) -> None:
     assert (second["models"][0]["calls"], second["models"][0]["reused"]) == (0, 6)
 
 
+def test_logs_of_other_questions_are_not_written_over(run: Run, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text(json.dumps({"question_id": "x", "prompt": "What is 7+1?", "target": "8"}) + "\n")
+    with serving(right) as endpoint:
+        run(models=(f"base=m@{endpoint.url}",))
+        log = tmp_path / "out" / "base.eval"
+        before, asked = log.read_bytes(), len(endpoint.requests)
+        for name in ("base", "tuned"):
+            with pytest.raises(UsageError, match=r"base\.eval holds answers to other questions.*another --out"):
+                run(models=(f"{name}=m@{endpoint.url}",), questions=str(other))
+        assert (log.read_bytes(), len(endpoint.requests)) == (before, asked)
+        assert not (tmp_path / "out" / "tuned.eval").exists()
+        log.rename(tmp_path / "moved.eval")
+        assert run(models=(f"base=m@{endpoint.url}",), questions=str(other))["models"][0]["answered"] == 1
+
+
 def test_repeats_are_asked_apart_and_each_with_a_seed_of_its_own(run: Run, tmp_path: Path) -> None:
     with serving(right) as endpoint:
         run(
@@ -184,6 +200,53 @@ def test_what_failed_is_asked_again_by_the_same_command(run: Run) -> None:
         second = run(models=(f"base=m@{endpoint.url}",), retries=0)
         assert len(endpoint.requests) == 7
     assert (second["models"][0]["answered"], second["models"][0]["calls"]) == (6, 1)
+
+
+def test_a_call_of_a_tool_is_asked_once_and_no_answer(run: Run) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    document = json.loads(said("").body)
+    document["choices"][0] = {
+        "index": 0,
+        "finish_reason": "tool_calls",
+        "message": {"role": "assistant", "content": None, "tool_calls": [call]},
+    }
+    called = Reply(body=json.dumps(document).encode())
+    with serving(lambda request, before: called if "0+1" in prompt_of(request) else right(request, before)) as endpoint:
+        (model,) = run(models=(f"base=m@{endpoint.url}",))["models"]
+    assert (model["calls"], model["answered"]) == (6, 5)
+    assert "called a tool" in model["unanswered"][0]["reason"]
+
+
+def test_the_questions_go_to_no_address_that_nobody_named(run: Run) -> None:
+    with serving(right) as other, serving(lambda *_: Reply(307, headers={"location": other.url})) as endpoint:
+        with pytest.raises(EvaluationError, match=r"sends the questions on to 'http://.*status 307.*give the address"):
+            run(models=(f"base=m@{endpoint.url}",))
+        assert other.requests == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Reply(body=b"x" * 1000, headers={"content_encoding": "gzip"}), "compressed"),
+        (Reply(body=b" " * 3_000_000), "larger than 1 MiB"),
+    ],
+)
+def test_an_answer_without_end_is_not_read(
+    run: Run, reply: Reply, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rlchecks.evaluation import guarded
+
+    monkeypatch.setattr(guarded, "LARGEST", 1 << 20)
+    with serving(lambda request, before: reply) as endpoint, pytest.raises(EvaluationError, match=reason):
+        run(models=(f"base=m@{endpoint.url}",))
+
+
+def test_tokens_below_zero_are_not_counted(run: Run) -> None:
+    document = json.loads(said("The answer is 1").body)
+    document["usage"] = {"prompt_tokens": -7, "completion_tokens": 3, "total_tokens": -4}
+    with serving(lambda request, before: Reply(body=json.dumps(document).encode())) as endpoint:
+        (model,) = run(models=(f"base=m@{endpoint.url}",))["models"]
+    assert (model["tokens_in"], model["tokens_out"], model["unmetered"]) == (0, 0, 6)
 
 
 def test_answers_that_were_cut_off_are_counted(run: Run) -> None:

@@ -99,3 +99,27 @@ def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path: Path, name: str, t
 def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the questions cannot be read"):
         read_questions(tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"question_id": "a\\u0000b", "prompt": "x", "target": 1}', "cannot be printed"),
+        ('{"question_id": NaN, "prompt": "x", "target": 1}', "no question_id"),
+        ('{"question_id": "a", "prompt": "x", "target": 1e999}', "the target is neither"),
+        ('{"question_id": "a", "prompt": "x\\ud800", "target": 1}', "half a surrogate pair"),
+    ],
+)
+def test_texts_that_no_log_can_keep_are_refused(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        read_questions(written(tmp_path / "q.jsonl", text))
+
+
+def test_a_header_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the header names 'prompt' twice"):
+        read_questions(written(tmp_path / "q.csv", "question_id,prompt,prompt\n1,a,b\n"))
+
+
+def test_a_blank_target_is_none(tmp_path: Path) -> None:
+    path = written(tmp_path / "q.jsonl", '{"question_id": "a", "prompt": "x", "target": " "}')
+    assert read_questions(path).items[0].targets == ()

@@ -28,7 +28,9 @@ def test_the_table_tells_costs_gaps_and_attempts_and_prints_names_as_text() -> N
         "unanswered": [{"question_id": hostile, "epoch": 1, "reason": "the server did not answer in time"}],
         **cost,
     }
-    document = {"models": [model], "judges": [{"name": "quality", "models": [scores], **cost}]}
+    judges = [{"name": "quality", "models": [scores], **cost}]
+    model["unanswered"] += [{"question_id": "q7", "epoch": epoch, "reason": "no"} for epoch in (1, 2)]
+    document = {"questions": {"count": 3}, "models": [model], "judges": judges}
     output = io.StringIO()
     evaluation(Console(file=output, width=100, color_system=None), document)
     text = output.getvalue()
@@ -36,6 +38,8 @@ def test_the_table_tells_costs_gaps_and_attempts_and_prints_names_as_text() -> N
     assert "[red]q" in text
     for words in (
         "2 of 3",
+        "unanswered, no: q7 (2 times)",
+        "Repeat the command to ask again for 1 answer that did not come.",
         "1,234",
         "unanswered, the server did not answer in time",
         "unscored: 1, the judge's reply is no verdict",

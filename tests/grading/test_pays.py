@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from rlchecks.grading import what_it_pays
+from rlchecks.grading.features import FEATURES
 from rlchecks.grading.pays import Payment
 from rlchecks.readers import read_run
 from rlchecks.schema import COMPLETIONS
@@ -66,6 +67,42 @@ def test_repeats_do_not_pay_because_they_are_long() -> None:
     found = by_feature(what_it_pays(table(rows)))
     assert found["length"].clear
     assert not found["repeated_phrases"].clear or abs(found["repeated_phrases"].amount or 0) < 0.01
+
+
+SOME_OF = {
+    "repeated_question": (" {question}", 1),
+    "repeated_phrases": (" so we count all of them so we count all of them", 1),
+    "hedges": (" perhaps", 3),
+    "list_lines": ("\n- item", 3),
+    "markup": (" **bold**", 3),
+}
+"""Feature to a text that has some of it, and the most times that an answer has it."""
+
+
+@pytest.mark.parametrize("paid", SOME_OF)
+def test_each_feature_is_found_with_its_price(paid: str) -> None:
+    rng = np.random.default_rng(7)
+    of = {feature.name: feature for feature in FEATURES}
+    rows = []
+    for prompt in range(40):
+        question = f"Which of these numbers is number {prompt} of the list"
+        for _ in range(8):
+            text = " ".join(f"w{word}" for word in rng.integers(0, 10_000, int(rng.integers(20, 90))))
+            for piece, most in SOME_OF.values():
+                text += piece.format(question=question) * int(rng.integers(0, most + 1))
+            amount = of[paid].of(question, text) / of[paid].step
+            score = 0.2 * amount + 0.1 * (prompt % 5) + rng.normal(0, 0.05)
+            rows.append({"prompt": question, "completion": text, "rewards": [("grader", score)]})
+    found = by_feature(what_it_pays(table(rows)))
+    assert found[paid].amount == pytest.approx(0.2, abs=0.03)
+    assert found[paid].clear
+    # The surest but for the length, which is paid as well where what is paid for makes answers longer.
+    surest = [one.feature for one in found.values() if one.feature != "length"]
+    assert surest[0] == paid
+    example = found[paid].example
+    assert example is not None
+    assert of[paid].of(example.prompt, example.more) > of[paid].of(example.prompt, example.less)
+    assert example.more_score > example.less_score
 
 
 def test_being_cut_is_looked_at_only_where_the_log_says_it() -> None:

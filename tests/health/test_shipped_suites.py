@@ -74,6 +74,7 @@ SOUND: dict[str, Any] = {
     "unnamed_finding": False,
     **{f"finding_{code}": False for code in FINDINGS},
     **{f"critical_{code}": False for code in CRITICAL},
+    "finding_rewards_missing": False,
 }
 
 # column, value, worst effect of it, reason code. The limits on both sides; null is "not known".
@@ -157,6 +158,8 @@ DECISIONS: tuple[tuple[str, Any, str, str], ...] = (
     ("too_short", None, "hold", "health_too_short"),
     ("unnamed_finding", True, "hold", "health_unnamed_finding"),
     ("unnamed_finding", None, "hold", "health_unnamed_finding"),
+    ("finding_rewards_missing", True, "hold", "health_rewards_missing"),
+    ("finding_rewards_missing", None, "hold", "health_rewards_missing"),
     *((f"finding_{code}", True, "warn", f"health_{code}") for code in FINDINGS),
     *((f"finding_{code}", None, "hold", f"health_{code}") for code in FINDINGS),
     *((f"critical_{code}", True, "hold", f"health_{code}") for code in CRITICAL),
@@ -170,7 +173,9 @@ SIGNAL_LIMITS: tuple[tuple[str, Any, tuple[str, str, str]], ...] = (
     ("n_reward_rows", None, ("hold", "hold", "hold")),
     ("reward_end", -1e9, ("pass", "pass", "pass")),
     ("reward_end", None, ("hold", "hold", "hold")),
-    ("missing_reward_fraction", 0.5, ("pass", "pass", "pass")),
+    ("missing_reward_fraction", 0.3, ("pass", "pass", "pass")),
+    ("missing_reward_fraction", 0.31, ("warn", "warn", "warn")),
+    ("missing_reward_fraction", 0.5, ("warn", "warn", "warn")),
     ("missing_reward_fraction", 0.51, ("hold", "hold", "hold")),
     ("missing_reward_fraction", None, ("hold", "hold", "hold")),
     ("clipped_ratio_late", 0.24, ("pass", "pass", "pass")),
@@ -289,3 +294,14 @@ def test_no_suite_rests_on_the_loss() -> None:
             each["kwargs"]["column"] for each in json.loads((DIRECTORY / f"{name}.json").read_text())["expectations"]
         }
         assert "loss" not in columns
+
+
+@pytest.mark.parametrize("path", sorted(DIRECTORY.glob("*.json")), ids=lambda path: path.stem)
+def test_titles_name_the_matter_and_state_nothing(path: Path) -> None:
+    # A title stands beside the outcome, passed or failed: a statement would be wrong beside one of the two.
+    for expectation in json.loads(path.read_text(encoding="utf-8"))["expectations"]:
+        title = expectation["meta"]["title"]
+        if title.startswith(("Finding: ", "Finding at critical level: ")):
+            continue
+        words = title.split(" that ")[0].rstrip(".").split()
+        assert not {"No", "not", "is", "are", "does", "exceeds", "loses", "agree"} & set(words), title

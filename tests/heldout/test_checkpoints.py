@@ -49,6 +49,21 @@ def test_numbers_of_names_that_are_not_alike_are_no_places(
         choose(steps)
 
 
+@pytest.mark.parametrize("name", ["claude-3-5-sonnet-20240620", "gpt-4o-2024-08-06", "qwen-base-2024", "llama-70"])
+def test_a_candidate_s_date_or_version_is_no_step(choose: Callable[..., Checkpoints], name: str) -> None:
+    assert choose({"base": None, name: None}, candidate=name) == ("base", name, None)
+
+
+def test_dates_do_not_order_checkpoints(choose: Callable[..., Checkpoints]) -> None:
+    with pytest.raises(UsageError, match="--baseline"):
+        choose({"claude-20240620": None, "claude-20241022": None})
+
+
+def test_the_same_digits_are_a_step_where_trainers_count(choose: Callable[..., Checkpoints]) -> None:
+    names: dict[str, int | None] = {"base": None, "checkpoint-20240620": None}
+    assert choose(names, candidate="checkpoint-20240620").candidate_step == 20240620
+
+
 def test_without_either_the_names_are_asked_for(choose: Callable[..., Checkpoints]) -> None:
     with pytest.raises(UsageError, match=r"--baseline.*--candidate.*'base', 'checkpoint-100'"):
         choose({"base": None, "checkpoint-100": None})

@@ -83,6 +83,14 @@ def test_repeats_are_averaged_before_anything_else(two: Callable[..., Comparison
     assert found.evidence["n_questions"] == 120
     assert found.evidence["ci_lower"] == pytest.approx(expected.lower, rel=0.01)
     assert found.document["method"] == "bounded_t"
+    spread = (tuned.mean(1) - base.mean(1)).std(ddof=1)
+    # z(.975) + z(.8) = 2.8016; with 119 degrees of freedom the upper limit is 1.145 times the observed spread.
+    assert found.document["minimum_detectable"] == pytest.approx(2.8016 * 1.145 * spread / 120**0.5, rel=0.01)
+
+
+def test_questions_of_one_cluster_tell_nothing_about_what_more_would_confirm(two: Callable[..., Comparison]) -> None:
+    found = two(ones(50, 150), ones(90, 150), fields={"cluster": "all"}).document
+    assert (found["minimum_detectable"], found["questions_needed"]) == (None, None)
 
 
 def test_the_margin_moves_the_limits(two: Callable[..., Comparison]) -> None:
@@ -733,3 +741,61 @@ def test_swapping_the_sides_mirrors_the_result(
     else:
         assert one.evidence["difference"] == pytest.approx(-float(other.evidence["difference"] or 0))
         assert one.evidence["ci_lower"] == pytest.approx(-float(other.evidence["ci_upper"] or 0), abs=1e-9)
+
+
+@pytest.mark.parametrize("column", ["prompt", "target"])
+def test_one_id_with_two_prompts_or_targets_is_two_questions(make_rows: Make, answers: Answers, column: str) -> None:
+    def asked(first: str, second: str, *more: list[dict[str, Any]]) -> Comparison:
+        base = answers("base", ones(50, 150), **{column: lambda number: f"{first} {number}"})
+        tuned = answers("tuned", ones(90, 150), **{column: lambda number: f"{second} {number}"})
+        return compare(make_rows(base, tuned, *more), ComparisonRequest(**NAMES))
+
+    assert asked("What is", " what\u200b IS ").evidence["unmatched_questions"] == 0
+    found = asked("What is", "Is 1 less than")
+    assert found.evidence["unmatched_questions"] == 150
+    assert "150 have another prompt or target on the other side, such as q0000" in found.observed["unmatched_questions"]
+    # A further prompt, of another repeat, does not make the one in common another.
+    further = answers("tuned", ones(90, 150), decoding="sample", **{column: lambda number: f"What is {number}"})
+    assert asked("What is", "Is 1 less than", further).evidence["unmatched_questions"] == 0
+    unknown = answers("tuned", ones(90, 150), decoding="sample", **{column: None})
+    assert asked("What is", "What is", unknown).evidence["unmatched_questions"] == 0
+
+
+@pytest.mark.parametrize(
+    ("high", "margin", "known"), [(1.0, 0.5, True), (10.0, 0.04, True), (40.0, 0.02, False), (1.0, 0.6, False)]
+)
+def test_a_margin_that_no_loss_could_exceed_is_none(
+    two: Callable[..., Comparison], high: float, margin: float, known: bool
+) -> None:
+    found = two(ones(90, 150), ones(50, 150), judges=(Scorer("exact", 0.0, high),), margin=margin)
+    assert found.evidence["margin_range_known"] is known
+    assert ("accepts nearly any loss" in found.observed["margin_range_known"]) is not known
+
+
+def test_differences_too_small_to_square_are_no_error(two: Callable[..., Comparison]) -> None:
+    found = two([score * 1e-320 for score in ones(50, 150)], [score * 1e-320 for score in ones(90, 150)])
+    assert found.document["questions_needed"] is None
+
+
+@pytest.mark.parametrize(
+    ("failed", "judges", "known"),
+    [
+        (-1.0, (), False),
+        (-999.0, (), False),
+        (-1.0, (Scorer("exact", -1.0, 1.0),), True),
+        (None, (), True),
+    ],
+)
+def test_a_lone_negative_score_may_be_a_failed_scoring(
+    two: Callable[..., Comparison], failed: float | None, judges: tuple[Scorer, ...], known: bool
+) -> None:
+    found = two([*ones(50, 140), *[failed] * 10], ones(90, 150), judges=judges)
+    assert found.evidence["margin_range_known"] is known
+    assert ("could not be scored" in found.observed["margin_range_known"]) is not known
+
+
+def test_a_judge_of_minus_one_and_one_means_what_it_gives(two: Callable[..., Comparison]) -> None:
+    def signs(right: int) -> Scores:
+        return [1.0 if score else -1.0 for score in ones(right, 150)]
+
+    assert two(signs(50), signs(90)).evidence["margin_range_known"] is True

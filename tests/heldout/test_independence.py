@@ -164,3 +164,91 @@ def test_without_a_judge_nothing_is_said_of_it(make_rows: Callable[..., Any], an
     for column in ("judge_copies_grader", "judge_family_is_graders", "judge_family_is_models", "judge_is_grader"):
         assert found.evidence[column] is None
     assert found.judge["identity"] is None
+
+
+def graded(make_rows: Callable[..., Any], answers: Callable[..., Any], noise: float, changed: int, scale: float) -> Any:
+    """A grader's scores 0..10 in steps of .5, and a judge's: those with noise, on another scale, some replaced."""
+    random = np.random.default_rng(3)
+    groups = []
+    for name in ("base", "tuned"):
+        theirs = random.integers(0, 21, 300) / 2
+        mine = scale * np.round(2 * (theirs + noise * random.standard_normal(300))) / 2
+        mine[:changed] += 3.3
+        groups += [answers(name, list(theirs), judge="lazy"), answers(name, list(mine), judge="rubric")]
+    request = ComparisonRequest(
+        baseline="base", candidate="tuned", judges=(parse_scorer("rubric"),), graders=(parse_scorer("lazy"),)
+    )
+    return compare(make_rows(*groups), request)
+
+
+@pytest.mark.parametrize(
+    ("noise", "changed", "scale", "copied"),
+    [(0.0, 2, 1.0, True), (0.0, 2, -0.3, True), (0.0, 40, 1.0, False), (0.7, 0, 1.0, False), (0.7, 0, 0.1, False)],
+    ids=["few changes", "few changes on another scale", "many", "another rater", "another rater on another scale"],
+)
+def test_graded_scores_that_are_nearly_the_graders_hold(
+    make_rows: Callable[..., Any],
+    answers: Callable[..., Any],
+    noise: float,
+    changed: int,
+    scale: float,
+    copied: bool,
+) -> None:
+    found = graded(make_rows, answers, noise, changed, scale)
+    assert found.evidence["judge_copies_grader"] is copied
+    assert ("graded scores of two different judges" in found.observed["judge_copies_grader"]) is copied
+
+
+@pytest.mark.parametrize(
+    ("judge", "grader", "expected"),
+    [
+        (f"a:model=gpt-4o:{P}", f"b:kind=rule:{P}", {"judge_is_grader": True}),
+        (f"a:kind=rule:{P}", f"b:model=gpt-4o:{P}", {"judge_is_grader": True}),
+        (f"a:kind=human:{P}", f"b:model=gpt-4o:{P}", {"judge_is_grader": False, "judge_family_is_graders": True}),
+        (f"a:model=gpt-4o:{P}", f"b:kind=rule:{Q}", {"judge_is_grader": False, "judge_family_is_graders": False}),
+    ],
+)
+def test_one_prompt_is_one_scorer_whatever_its_kind(
+    judged: Judged, judge: str, grader: str, expected: dict[str, bool]
+) -> None:
+    found = judged(lambda score: 0.5, judge=judge, grader=grader)
+    assert {name: found.evidence[name] for name in expected} == expected
+
+
+def test_what_keeps_the_gain_gap_from_being_measured_says_what_to_do(
+    make_rows: Callable[..., Any], answers: Callable[..., Any]
+) -> None:
+    rows = [answers(name, [0.5, 3.0, 7.0] * 40, judge="lazy") for name in ("base", "tuned")]
+    rows += [answers(name, random(120, 1), judge="exact") for name in ("base", "tuned")]
+    request = ComparisonRequest(
+        baseline="base", candidate="tuned", judges=(parse_scorer("exact"),), graders=(parse_scorer("lazy"),)
+    )
+    found = compare(make_rows(*rows), request)
+    assert found.advice["gain_gap_warns"] == "Declare the range: --grader lazy:LOW..HIGH."
+    assert "The range of lazy is not declared" in found.observed["gain_gap_warns"]
+    alone = compare(make_rows(*rows[2:]), request)
+    assert "Score the held-out answers with the training grader too" in alone.advice["gain_gap_warns"]
+    assert "--training-prompts" in alone.advice["overlap_questions"]
+
+
+def test_an_advisory_judge_that_lacks_scores_is_named(
+    make_rows: Callable[..., Any], answers: Callable[..., Any]
+) -> None:
+    rows = [answers(name, random(120, 1), judge="exact") for name in ("base", "tuned")]
+    rows += [answers(name, [None] * 12 + random(108, 1), judge="tone") for name in ("base", "tuned")]
+    judges = (parse_scorer("exact"), parse_scorer("tone::advisory"))
+    found = compare(make_rows(*rows), ComparisonRequest(baseline="base", candidate="tuned", judges=judges))
+    assert "10.0% of the answers have no score of tone" in found.observed["missing_fraction"]
+    assert "which only guards" in found.observed["missing_fraction"]
+
+
+def test_with_a_margin_what_is_compared_and_advised_fits_it(
+    make_rows: Callable[..., Any], answers: Callable[..., Any]
+) -> None:
+    rows = make_rows(*(answers(name, random(120, 1), judge="exact") for name in ("base", "tuned")))
+    without = compare(rows, ComparisonRequest(baseline="base", candidate="tuned"))
+    assert "compared with 0" in without.observed["margin_lower"]
+    assert "margin_lower" not in without.advice
+    found = compare(rows, ComparisonRequest(baseline="base", candidate="tuned", margin=0.02))
+    assert "plus the margin of 0.02 is" in found.observed["margin_lower"]
+    assert "a margin is set already" in found.advice["margin_lower"]

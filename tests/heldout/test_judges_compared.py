@@ -94,6 +94,9 @@ def test_labels_of_people_correct_a_biased_judge(make_rows: Callable[..., Heldou
     difference = by_what["difference"]
     assert (difference["labelled"], difference["unlabelled"]) == (labelled, n - labelled)
     assert difference["judge_alone"] > 0.1
+    # Beside each other stand people and judge on the same answers: the fooled judge is higher by its errors only.
+    assert by_what["candidate"]["judge_labelled"] > by_what["candidate"]["people_alone"]
+    assert by_what["baseline"]["judge_labelled"] == by_what["baseline"]["people_alone"]
     assert difference["ci_lower"] < 0.0 < difference["ci_upper"]
     assert (
         by_what["candidate"]["ci_lower"]

@@ -70,6 +70,8 @@ def test_alpha_of_the_published_example() -> None:
     assert krippendorff_alpha(OBSERVERS, "nominal") == pytest.approx(0.743421, abs=1e-6)
     assert krippendorff_alpha(OBSERVERS, "interval") == pytest.approx(0.849107, abs=1e-6)
     assert krippendorff_alpha(OBSERVERS + 1e9, "interval") == pytest.approx(0.849107, abs=1e-5)
+    for unit in (1e-320, 1e-9, 1e200, 1e300):  # alpha does not depend on it; squares have to be numbers
+        assert krippendorff_alpha(OBSERVERS * unit, "interval") == pytest.approx(0.849107, abs=1e-3)
 
 
 # Counted by hand in the tests of Inspect AI's scorer metrics.

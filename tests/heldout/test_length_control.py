@@ -94,7 +94,8 @@ def test_the_lengths_are_the_answers_characters(compared: Callable[..., Any]) ->
     assert (found["baseline_length"], found["unit"]) == (10, "characters")
     assert found["candidate_length"] == pytest.approx(20, abs=0.2)
     assert found["extrapolated"] is True
-    assert found["controlled"] is not None
+    assert found["controlled"] is None
+    assert "extrapolation" in found["reason"]
 
 
 def test_a_missing_answer_is_a_reason(compared: Callable[..., Any]) -> None:

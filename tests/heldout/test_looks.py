@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from rlchecks.heldout import HeldoutRows, QuestionSet, answers_identity, candidate_identity, count_looks
+from rlchecks.heldout import HeldoutRows, QuestionSet, answers_identity, candidate_identity, count_looks, count_together
 from rlchecks.schema import VERDICTS
 
 Make = Callable[..., HeldoutRows]
@@ -96,3 +96,26 @@ def test_texts_that_only_joined_are_alike_are_different(make_rows: Make, answers
 def test_a_checkpoints_hash_is_the_better_identity() -> None:
     assert candidate_identity("tuned", "1", "c0ffee") == "c0ffee"
     assert candidate_identity("tuned", "1") == "tuned:1"
+
+
+def test_answers_that_are_all_the_same_text_tell_no_candidates_apart(make_rows: Make, answers: Answers) -> None:
+    one = make_rows(answers("tuned", [0, 1, 1], answer="[redacted]"))
+    other = make_rows(answers("tuned", [1, 1, 1], answer="[redacted]"))
+    assert answers_identity(one, "tuned") != answers_identity(other, "tuned")
+
+
+def together(seen: pa.Table, *answers: str, share: float | None = None) -> int:
+    return count_together(seen, questions=SET, family="f", answers=answers, choose_on=share)
+
+
+def test_candidates_of_one_call_are_looked_at_together_also_when_it_is_repeated() -> None:
+    assert together(VERDICTS.empty_table(), "1", "2", "3") == 3
+    seen = verdicts(gated("2", other_answers=["1", "3"]), gated("4"))
+    assert together(seen, "3", "2", "1") == 3
+
+
+def test_candidates_that_come_one_after_the_other_are_not_looked_at_together() -> None:
+    seen = verdicts(gated("1"), gated("2", other_answers=["1"]), gated("1", other_answers=["2", "3"]))
+    assert [together(seen.slice(0, count), *"1234"[: count + 1]) for count in range(4)] == [1, 1, 1, 1]
+    assert together(verdicts(gated("1")), "1", "2", "3") == 2
+    assert together(verdicts(gated("1", family="other")), "1", "2") == 2

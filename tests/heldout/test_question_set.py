@@ -36,8 +36,9 @@ def test_the_set_is_its_questions_and_prompts(make_rows: Make, answers: Answers)
 
 
 def test_a_sketch_is_small_and_knows_questions_by_their_prompts(sketch: Callable[..., str]) -> None:
-    assert len(sketch(0, 1000)) == 12 * SKETCH_SIZE
-    assert sketch(0, 300, prefix="other") == sketch(0, 300)
+    assert len(sketch(0, 1000)) == 2 * 12 * SKETCH_SIZE + 1
+    assert sketch(0, 1000, prompt=None).startswith(" ")
+    assert shares_most(sketch(0, 300, prefix="other"), sketch(0, 300))
     assert sketch(0, 300, prompt=None, prefix="other") != sketch(0, 300, prompt=None)
 
 
@@ -65,3 +66,42 @@ def test_sets_with_half_their_questions_in_common_are_the_same(
 @pytest.mark.parametrize("earlier", [None, ""])
 def test_a_set_without_a_sketch_is_another(sketch: Callable[..., str], earlier: str | None) -> None:
     assert not shares_most(sketch(0, 10), earlier)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prompt": lambda number: f" PROMPT\u200b  {number}\n", "prefix": "other"},
+        {"prompt": lambda number: f'[{{"role": "user", "content": "prompt {number}"}}]', "prefix": "other"},
+        {"prompt": None},
+    ],
+    ids=["written otherwise", "as messages", "left out"],
+)
+def test_a_set_whose_prompts_are_written_otherwise_or_left_out_is_the_same(
+    sketch: Callable[..., str], change: dict[str, Any]
+) -> None:
+    assert shares_most(sketch(0, 300, **change), sketch(0, 300))
+    assert shares_most(sketch(0, 300), sketch(0, 300, **change))
+
+
+def test_sets_that_share_their_ids_only_are_two(sketch: Callable[..., str]) -> None:
+    assert not shares_most(sketch(0, 300, prompt=lambda number: f"sum {number}"), sketch(0, 300))
+
+
+def test_further_prompts_of_the_same_questions_hide_none(make_rows: Make, answers: Answers) -> None:
+    rows = answers("base", [0.0] * 300)
+    further = [
+        {**row, "judge": f"other {copy}", "prompt": f" 0 {copy} {row['prompt']}"} for row in rows for copy in range(3)
+    ]
+    earlier, now = question_set(make_rows(rows)), question_set(make_rows(rows, further))
+    assert now.prompts_each == 4.0
+    assert not shares_most(now.sketch, earlier.sketch)
+    assert shares_most(now.sketch, earlier.sketch, now.prompts_each)
+    assert shares_most(earlier.sketch, now.sketch, earlier.prompts_each)
+
+
+def test_the_sketch_of_an_early_archive_is_still_read() -> None:
+    early = "aaaaaaaaaaaabbbbbbbbbbbb"  # one list, of prompts, or of ids where there were none
+    assert shares_most("aaaaaaaaaaaa dddddddddddd", early)
+    assert shares_most("dddddddddddd bbbbbbbbbbbb", early)
+    assert not shares_most("cccccccccccc dddddddddddd", early)

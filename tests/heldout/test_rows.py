@@ -212,6 +212,22 @@ def test_parquet_text_must_be_utf8(tmp_path: Path) -> None:
         read_rows([tmp_path / "rows.parquet"])
 
 
+def test_parquet_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:
+    names = [*ROW, "score"]
+    pq.write_table(pa.table([pa.array([value]) for value in (*ROW.values(), 0)], names=names), tmp_path / "r.parquet")
+    with pytest.raises(InputError, match="the schema names score twice"):
+        read_rows([tmp_path / "r.parquet"])
+
+
+def test_parquet_that_unpacks_into_gigabytes_is_refused(tmp_path: Path) -> None:
+    count = 3000
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), pa.array(["x" * 1_000_000]))
+    columns = {name: pa.array([value] * count) for name, value in ROW.items()}
+    pq.write_table(pa.table({**columns, "answer": text}), tmp_path / "r.parquet")
+    with pytest.raises(InputError, match="row 1: answer holds more text from here on than is read at once"):
+        read_rows([tmp_path / "r.parquet"])
+
+
 def test_all_formats_read_alike(tmp_path: Path) -> None:
     records = [
         ROW | {"question_id": f"q{number}", "score": number / 4 or None, "step": number, "answer": f"a{number}"}

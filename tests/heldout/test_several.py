@@ -26,7 +26,7 @@ def rows(make_rows: Make, answers: Answers) -> HeldoutRows:
 
 
 def request(**fields: Any) -> ComparisonRequest:
-    return ComparisonRequest(baseline="base", **{"looks": 3} | fields)
+    return ComparisonRequest(baseline="base", **{"looks": 3, "together": 3} | fields)
 
 
 def test_the_candidate_with_the_largest_lower_limit_is_chosen(rows: HeldoutRows) -> None:
@@ -49,7 +49,7 @@ def test_all_candidates_are_looks_at_once_and_go_through_holm(rows: HeldoutRows)
 
 
 def test_earlier_looks_count_at_every_step(rows: HeldoutRows) -> None:
-    a, b, c = choose_candidate(rows, request(looks=5), ["a", "b", "c"]).document["rows"]
+    a, b, c = choose_candidate(rows, request(looks=5, together=3), ["a", "b", "c"]).document["rows"]
     alpha = request(looks=5, together=3).alpha
     assert alpha < 0.05 / 5
     assert b["ci_lower_adjusted"] == pytest.approx(tango(40, 0, 200, 1 - alpha).lower)
@@ -59,7 +59,7 @@ def test_earlier_looks_count_at_every_step(rows: HeldoutRows) -> None:
 
 def test_of_equal_candidates_the_first_by_name_is_chosen(make_rows: Make, answers: Answers) -> None:
     rows = make_rows(*(answers(name, ones(100)) for name in ("base", "z", "y")))
-    assert choose_candidate(rows, request(looks=2), ["z", "y"]).candidate == "y"
+    assert choose_candidate(rows, request(looks=2, together=2), ["z", "y"]).candidate == "y"
 
 
 def test_chosen_on_a_share_it_is_judged_on_the_rest(rows: HeldoutRows) -> None:
@@ -78,7 +78,7 @@ def test_questions_that_were_trained_on_choose_nothing(make_rows: Make, answers:
         answers("ability", [*ones(100, 150), *[1.0] * 20, *[0.0] * 30]),
     )
     seen = frozenset(f"prompt {number}" for number in range(100, 150))
-    found = choose_candidate(rows, request(looks=2, training_prompts=seen), ["memory", "ability"])
+    found = choose_candidate(rows, request(looks=2, together=2, training_prompts=seen), ["memory", "ability"])
     assert found.candidate == "ability"
     assert {row["n_questions"] for row in found.document["rows"]} == {150}
 
@@ -104,7 +104,7 @@ def test_candidates_in_different_decodings_are_not_compared(make_rows: Make, ans
         answers("b", ones(100), decoding="sample"),
     )
     with pytest.raises(UsageError, match="--decoding"):
-        choose_candidate(rows, request(looks=2), ["a", "b"])
+        choose_candidate(rows, request(looks=2, together=2), ["a", "b"])
 
 
 def test_the_best_of_twenty_null_candidates_is_rarely_confirmed() -> None:

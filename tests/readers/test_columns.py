@@ -122,6 +122,26 @@ def test_a_metric_is_unreadable_only_if_the_training_rows_have_no_other_key_for_
     assert build(both, "table")[1].unreadable == set()
 
 
+@pytest.mark.parametrize("text", ["97%", " 90.5 %", "+1 nats", ".5x", "12 345"])
+def test_numbers_with_something_behind_them_unmap_their_key_and_make_the_metric_unreadable(text: str) -> None:
+    table, notes = build([{"reward": 0.5, "clipped_ratio": text}] * 3, "table")
+    assert table["clipped_ratio"].null_count == 3
+    assert notes.unreadable == {"clipped_ratio"}
+    assert list(notes.unmapped) == ["clipped_ratio"]
+    assert notes.written == {"clipped_ratio": text}
+    assert not notes.texts
+
+
+def test_a_few_such_numbers_and_words_for_nothing_are_missing_and_the_metric_stays() -> None:
+    rows = [{"reward": 0.5, "kl": value} for value in (*[0.1] * 98, "3%", "N/A")]
+    table, notes = build(rows, "table")
+    assert not notes.unreadable
+    assert table["kl"].null_count == 2
+    table, notes = build([{"reward": 0.5, "kl": value} for value in (0.1, "N/A", "-")], "table")
+    assert not notes.unreadable
+    assert notes.texts == {"kl": 2}
+
+
 def test_kl_may_be_negative() -> None:
     # The k1 estimator, a mean of log ratios, has either sign (Schulman 2020, Approximating KL Divergence).
     table, notes = build([{"kl": -0.1}, {"kl": 0.2}], "table")

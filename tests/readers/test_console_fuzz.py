@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rlchecks.errors import InputError
@@ -150,6 +150,7 @@ def test_no_noise_between_rows_hides_one(noise: list[str]) -> None:
 
 
 @given(st.binary(max_size=300), st.integers(0, 400))
+@example(b"Total optimization steps = ,", 0)
 def test_no_bytes_make_it_fail(noise: bytes, place: int) -> None:
     data = MIXED.encode()
     found = found_in(data[:place] + noise + data[place:])

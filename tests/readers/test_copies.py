@@ -107,7 +107,7 @@ def test_a_sweep_with_one_seed_is_not_read_to_find_copies(
     for number in range(3):
         rows = [{"step": step, "reward": 0.5 + number * (step > 2) / 9} for step in range(1, 20)]
         write_state(rows, f"sweep/{number}")
-    monkeypatch.setattr("rlchecks.readers.search.find_copies", lambda group: pytest.fail("it reads"))
+    monkeypatch.setattr("rlchecks.readers.originals.find_copies", lambda group: pytest.fail("it reads"))
     assert len(find_runs(tmp_path).sources) == 3
 
 

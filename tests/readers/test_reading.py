@@ -31,7 +31,8 @@ def test_a_directory_with_several_runs_names_them(write: Write, tmp_path: Path) 
 
 
 def test_a_directory_without_runs_says_what_was_looked_for(write: Write, tmp_path: Path) -> None:
-    with pytest.raises(NotARunError, match=r"no training log in it; looked for the formats .*trl.*table"):
+    sentence = r"no training log in it; looked for the formats .*trl.* more that docs/formats"
+    with pytest.raises(NotARunError, match=sentence):
         read_run(tmp_path)
     write("sft.jsonl", '{"step": 1, "loss": 1}\n')
     with pytest.raises(NotARunError, match=r"no run in it; .*sft\.jsonl: no training log that is known"):

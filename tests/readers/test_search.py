@@ -20,7 +20,8 @@ from rlchecks.archive import Archive
 from rlchecks.errors import InputError, NotARunError
 from rlchecks.readers import Source, find_runs, read_run
 from rlchecks.readers.guarded import Guarded
-from rlchecks.readers.search import Found, search
+from rlchecks.readers.search import search
+from rlchecks.readers.search_result import Found
 from rlchecks.readers.table import TableReader
 
 Write = Callable[[str, str | bytes], Path]
@@ -232,7 +233,6 @@ def test_held_out_rows_and_other_files_are_not_mentioned(write: Write, tmp_path:
     write("config.json", '{"reward": 1, "step": 2}')
     write("questions.csv", "question,answer\n1,2\n")
     write("notes.txt", "the reward was 1")
-    write("empty.csv", "")
     write("photo.png", b"\x89PNG")
     assert find_runs(tmp_path) == ([], [])
 
@@ -378,6 +378,14 @@ def test_a_directory_that_cannot_be_listed_is_refused(
     found = find_runs(tmp_path)
     assert names(found, tmp_path) == (["b/b.csv"], [("a", "unreadable")])
     assert "Permission denied" in found.refused[0].reason
+
+
+def test_an_empty_file_that_is_called_like_a_log_gets_a_line(write: Write, tmp_path: Path) -> None:
+    for name in ("a.csv", "metrics.json", "train.log", "config.json", "notes.txt"):
+        write(name, "")
+    found = find_runs(tmp_path)
+    assert names(found, tmp_path) == ([], [(name, "not_a_run") for name in ("a.csv", "metrics.json", "train.log")])
+    assert "an empty file" in found.refused[0].reason
 
 
 def test_a_compressed_log_gets_a_line_and_other_compressed_files_none(write: Write, tmp_path: Path) -> None:

@@ -109,6 +109,18 @@ def test_the_reward_chart_shades_the_first_and_last_fifth(run: RunLog) -> None:
     assert float(late.get("x", "0")) + float(late.get("width", "0")) == pytest.approx(468, abs=0.2)
 
 
+def test_the_names_of_windows_without_width_stand_inside_of_the_area(make_run: MakeRun) -> None:
+    built = panels.build(make_run([{"step": 10 * s, "reward": 0.1 * s} for s in range(1, 7)]), {}, [])[0]
+    assert built.svg is not None
+    root = check(built.svg)
+    early, late = (e for e in root.iter("text") if e.text in ("early", "late"))
+    axis = {e.text: e for e in root.iter("text") if e.get("class") == "tick"}
+    assert early.get("text-anchor") is None
+    assert float(early.get("x", "0")) > float(axis["10"].get("x", "0"))
+    assert late.get("text-anchor") == "end"
+    assert float(late.get("x", "0")) < float(axis["60"].get("x", "0"))
+
+
 def test_reward_functions_and_validation_checks_have_lines_and_dots_of_their_own(run: RunLog) -> None:
     built = panels.build(run, {}, [])[0]
     assert built.svg is not None
@@ -192,7 +204,16 @@ def test_the_difference_chart_shows_zero_and_the_margin_and_colours_by_what_is_c
     kinds = [re.sub("estimate ", "", e.get("class", "")) for e in of_class(root, "estimate")]
     assert kinds == ["good", "bad", "open", "open", "grader"]
     (zero,), (margin,) = of_class(root, "null"), of_class(root, "limit")
-    assert float(margin.get("x1", "0")) < float(zero.get("x1", "0"))
+    pieces = re.findall(r"M([\d.]+) ([\d.]+)v([\d.]+)", margin.get("d", ""))
+    assert len(pieces) == len(rows)
+    at_zero = re.findall(r"M([\d.]+) ([\d.]+)v([\d.]+)", zero.get("d", ""))
+    assert all(float(x) < float(origin) for (x, _, _), (origin, _, _) in zip(pieces, at_zero, strict=True))
+    # No label is crossed: each piece begins below the label of its row and ends above the next.
+    labels = sorted({float(e.get("y", "0")) for e in of_class(root, "part")})
+    for line in (pieces, at_zero):
+        ends = [float(y) + float(down) for _, y, down in line]
+        assert all(label < float(y) for label, (_, y, _) in zip(labels, line, strict=True))
+        assert all(end < label - 9 for end, label in zip(ends, labels[1:], strict=False))
     assert "undefined" in [e.text for e in root.iter("text")]
     assert not of_class(check(whisker.draw("w", "t", "d", rows, 0.0)), "limit")
 

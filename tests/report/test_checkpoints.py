@@ -59,11 +59,12 @@ def told(document: dict[str, Any]) -> str:
     ("changes", "sentence"),
     [
         ({}, "checkpoint-40 is as good as checkpoint-80, which scored highest of 3: at most 0.040 below the best, "
-             "at 95% for all of them together."),
+             "where all limits hold together with a confidence of 95%."),
         ({"as_good": "checkpoint-80"}, "checkpoint-80 scored highest of 3 checkpoints, and none before it is as good."),
         ({"best": "base", "as_good": "base"}, "base scored highest of 3 checkpoints; it is the first of them."),
         ({"as_good": None}, "checkpoint-80 scored highest of 3 checkpoints, but any of checkpoint-40, checkpoint-80 "
-                            "may be the best, at 95% for all of them together; more questions would tell."),
+                            "may be the best, where all limits hold together with a confidence of 95%; more "
+                            "questions would tell."),
         ({"rows": [], "best": None, "reason": "51 checkpoints, more than 50"},
          "The checkpoints were not compared with each other: 51 checkpoints, more than 50."),
     ],
@@ -75,6 +76,12 @@ def test_one_sentence_says_where_the_model_was_best(
     assert checkpoints.sentence(document) == sentence
     assert sentence in told(document)
     assert sentence in render(document, run, signals)
+
+
+def test_all_that_may_be_the_best_are_counted() -> None:
+    rows = [curve()["rows"][1] | {"checkpoint": f"checkpoint-{step}"} for step in range(11)]
+    said = checkpoints.sentence({"comparison": {"checkpoints": curve(rows=rows, as_good=None, best="checkpoint-3")}})
+    assert "checkpoint-7 and 3 more may be the best" in said
 
 
 def test_the_page_has_the_table_and_the_picture(document: dict[str, Any], run: RunLog, signals: dict[str, Any]) -> None:

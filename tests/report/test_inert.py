@@ -74,6 +74,11 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
         ("`code` *b* _i_ ~s~ ![x]", "\\`code\\` \\*b\\* \\_i\\_ \\~s\\~ \\!\\[x\\]"),
         ("WWW.example.org", "WWW\u200b.example.org"),
         ("me@example.org", "me@\u200bexample.org"),
+        # Arguments to be copied hold no character that nobody sees.
+        ("declare a_b:prompt=@FILE, please", "declare `a_b:prompt=@FILE`, please"),
+        ("(x:prompt=@FILE)", r"\(`x:prompt=@FILE`\)"),
+        ("`x=@FILE`y=@FILE", "\\`x=@\u200bFILE\\`y=@\u200bFILE"),
+        ("x=@FILES", "x=@\u200bFILES"),
         ("mailto:x", "mailto\u200b:x"),
         ("&lt;b&gt;", "&amp;lt;b&amp;gt;"),
         ("two\nlines\n# x", "two lines \\# x"),

@@ -70,3 +70,38 @@ def test_an_outcome_other_than_failed_is_said_first() -> None:
     )
     assert summary.account({"status": "failed", "observed": "It fell.", "expected": "false"}) == "It fell."
     assert [summary.expected({"expected": word}) for word in ("true", ">= 1", None)] == ["yes", "≥ 1", ""]
+
+
+def confirmed(lower: float, margin: float = 0.02, **more: Any) -> dict[str, Any]:
+    reasons = [reason("pass", "gain_confirmed", status="passed")]
+    return {"decision": "PROMOTE", "reasons": reasons, "comparison": {"margin": margin, "ci_lower": lower, **more}}
+
+
+def test_with_a_margin_a_gain_is_claimed_only_where_there_is_one() -> None:
+    assert summary.headline(confirmed(-0.013)) == (
+        "No loss beyond the margin of 0.02 on held-out questions; a gain is not confirmed."
+    )
+    assert summary.headline(confirmed(0.01)) == "The gain is confirmed on held-out questions."
+    assert summary.headline(confirmed(0.01, margin=0.0)) == "The gain is confirmed on held-out questions."
+    assert (summary.margin(confirmed(0.0)), summary.margin(confirmed(0.0, margin=0.0))) == (0.02, None)
+
+
+def test_a_promotion_names_the_category_that_lost() -> None:
+    rows = [{"category": f"c{place}", "confirmed_loss": place > 0} for place in range(6)]
+    assert "but a loss in the category c1." in summary.headline(confirmed(0.01, categories={"rows": rows[:2]}))
+    assert "in categories c1, c2, c3 and 2 more." in summary.headline(confirmed(0.01, categories={"rows": rows}))
+
+
+@pytest.mark.parametrize(
+    ("judge", "decoding", "words"),
+    [("tone", "sample", "by the advisory judge tone, which guards"), ("strict", "greedy", "with the decoding greedy")],
+)
+def test_a_loss_that_a_guard_found_names_the_guard(judge: str, decoding: str, words: str) -> None:
+    parts = [
+        {"judge": "strict", "decoding": "sample", "role": "decisive", "ci_upper_adjusted": 0.3},
+        {"judge": judge, "decoding": decoding, "role": "guard", "ci_upper_adjusted": -0.1},
+    ]
+    document = {"decision": "REJECT", "reasons": [reason("reject", "held_out_loss")], "comparison": {"parts": parts}}
+    assert words in summary.headline(document)
+    parts[0]["ci_upper_adjusted"] = -0.2
+    assert summary.headline(document) == "The candidate is worse than the baseline on held-out questions."

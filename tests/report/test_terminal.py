@@ -300,4 +300,22 @@ def test_a_query_result_that_is_wider_than_the_terminal_shows_one_column() -> No
 
 
 def test_a_query_result_without_rows_shows_its_columns() -> None:
-    assert printed("table", pa.table({"run_id": pa.array([], pa.string())})).split() == ["run_id"]
+    assert printed("table", pa.table({"run_id": pa.array([], pa.string())})).split() == ["run_id", "no", "rows"]
+
+
+def test_reading_notes_of_healthy_runs_are_told_once(fleet: dict[str, Any]) -> None:
+    fleet["runs"] = [{"run_id": f"r{n}", "status": "healthy", "warnings": ["'kl' is odd."]} for n in range(5)]
+    text = printed("audit", fleet)
+    assert "of these 5 with notes on how they were read" in text
+    assert text.count("'kl' is odd.") == 1
+    assert "r0, r1, r2 and 2 more: 'kl' is odd." in text
+
+
+def test_a_diagnosis_says_that_no_range_was_checked(fleet: dict[str, Any]) -> None:
+    assert "`rlchecks audit` checks the healthy ranges" in printed("diagnosis", fleet)
+
+
+def test_numbers_of_a_query_are_short_and_no_line_ends_with_blanks() -> None:
+    text = printed("table", pa.table({"mean": [0.49959999999999993], "id": ["a"]}))
+    assert [line.split() for line in text.splitlines()] == [["mean", "id"], ["0.4996", "a"]]
+    assert all(line == line.rstrip() for line in text.splitlines())

@@ -73,10 +73,10 @@ def test_rows_between_generations_lack_no_reward(signals_of: Signals) -> None:
 
     row = signals_of(reward=at(0.5), mean_length=at(200.0), kl=[0.01] * N)
     assert row["missing_reward_fraction"] == 0.0
-    lost = [None if row % 8 == 0 else value for row, value in enumerate(at(0.5))]
-    assert signals_of(reward=lost, mean_length=at(200.0), kl=[0.01] * N)["missing_reward_fraction"] == 0.5
-    # Where nothing tells a generation, every row should have a reward.
-    assert signals_of(reward=at(0.5), kl=[0.01] * N)["missing_reward_fraction"] == 0.75
+    lost = [None if row % 12 == 0 else value for row, value in enumerate(at(0.5))]
+    lacking = signals_of(reward=lost, mean_length=at(200.0), kl=[0.01] * N)
+    assert lacking["missing_reward_fraction"] == pytest.approx(1 / 3)
+    assert lacking["expected_reward_rows"] == 30
 
 
 def test_few_penalties_on_sound_answers_are_near_the_top_of_their_scale(signals_of: Signals) -> None:

@@ -71,6 +71,15 @@ def skips_rewards(rng: np.random.Generator) -> Course:
 
 
 @scenario(healthy=True)
+def logs_rewards_now_and_then(rng: np.random.Generator) -> Course:
+    """Rewards and their spread stand in every few rows only, other metrics in each."""
+    setting = draw_setting(rng, least=150, every=1, missing=())
+    policy = some_learner(setting, rng, 0.25, 0.35)
+    policy.logged_each = dict.fromkeys(("reward", "reward_std", "zero_std_fraction"), int(rng.integers(2, 11)))
+    return Course(policy, setting)
+
+
+@scenario(healthy=True)
 def is_measured_now_and_then(rng: np.random.Generator) -> Course:
     """Some metrics are logged only every few rows, as an evaluation's are; between them stands nothing."""
     setting = draw_setting(rng, least=60, missing=())

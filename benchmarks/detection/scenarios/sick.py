@@ -161,6 +161,17 @@ def breaks_in_its_last_tenth(rng: np.random.Generator) -> Course:
 
 
 @scenario()
+def loses_its_rewards(rng: np.random.Generator) -> Course:
+    """No reward comes back for a long stretch, mostly to the end of the run; the answers go on."""
+    setting = draw_setting(rng, least=40, missing=(), wander=0.0)
+    policy = calm(setting, rng, rng.uniform(0.3, 0.7))
+    at = int(rng.uniform(0.35, 0.6) * setting.rows)
+    end = setting.rows if rng.random() < 0.7 else at + int(rng.uniform(0.15, 0.35) * setting.rows)
+    policy.lost = (np.arange(setting.rows) >= at) & (np.arange(setting.rows) < end)
+    return Course(policy, setting, begins={"rewards_missing": (at + 1) / setting.rows})
+
+
+@scenario()
 def diverges(rng: np.random.Generator) -> Course:
     """The policy turns to noise: entropy explodes, the reward falls to the floor."""
     setting = draw_setting(rng, least=40, missing=(), wander=0.1)

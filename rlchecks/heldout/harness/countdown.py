@@ -9,6 +9,7 @@ from rlchecks.heldout.harness.log import Answer, EvalLog, JudgeFacts
 from rlchecks.heldout.harness.marks import name, number
 from rlchecks.heldout.harness.shape import fingerprint
 from rlchecks.heldout.harness.source import Source
+from rlchecks.heldout.names import label
 
 _JUDGE = "correct"
 _FILE = "eval_samples.jsonl"
@@ -51,8 +52,8 @@ class CountdownFormat:
                     same=fingerprint(item.get("prompt")),
                 )
             )
-        said = (
-            (f"{source.path.name}: {cut} of {len(answers)} answers were cut off at the length limit.",) if cut else ()
-        )
         model = source.path.parent.name if source.path.name == _FILE else None
+        whose = f"{label(model)}: " if model else ""
+        text = f"{whose}{source.path.name}: {cut} of {len(answers)} answers were cut off at the length limit."
+        said = (text,) if cut else ()
         return EvalLog(self.name, answers, model, judges=(JudgeFacts(_JUDGE, "rule"),), warnings=said)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rlchecks.errors import InputError
 from rlchecks.heldout.harness.registry import named, summary
+from rlchecks.heldout.names import shown
 from rlchecks.heldout.rowfiles import EXTENSIONS
 
 MAX_DEPTH = 6
@@ -41,7 +42,8 @@ def files_of(paths: Iterable[str | Path]) -> list[Given]:
     written is a path. A file that is given twice is read once.
 
     Raises:
-        InputError: there is nothing at a path, or nothing to read in a directory.
+        InputError: there is nothing at a path, nothing to read in a directory, or one file was given for two
+            checkpoints.
     """
     found: dict[Path, Given] = {}
     for given in map(_split, paths):
@@ -52,7 +54,10 @@ def files_of(paths: Iterable[str | Path]) -> list[Given]:
         else:
             raise InputError("there is no such file or directory", path=given.path, todo="give the held-out rows' path")
         for file in inside:
-            found.setdefault(file.resolve(), Given(file, given.checkpoint))
+            first = found.setdefault(file.resolve(), Given(file, given.checkpoint))
+            if first.checkpoint != given.checkpoint and first.checkpoint and given.checkpoint:
+                names = f"{shown(first.checkpoint)} and as {shown(given.checkpoint)}"
+                raise InputError(f"it is given as the answers of {names}", path=file, todo="give each its own files")
     if not found:
         raise InputError("no held-out rows were given", todo="give at least one JSON Lines, CSV or Parquet file")
     return list(found.values())

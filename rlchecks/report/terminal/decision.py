@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from rlchecks.report import checkpoints, closer, comparison, identities, overlap, summary
+from rlchecks.report import breakdown, candidates, checkpoints, comparison, identities, overlap, summary
 from rlchecks.report import format as fmt
 from rlchecks.report.summary import Document
 from rlchecks.report.terminal.parts import EFFECT_STYLES, clean, finding, grid, heading, paragraph
@@ -93,12 +93,16 @@ def _held_out(console: Console, document: Document) -> None:
             ]
         )
     console.print(grid(["fold", None, "right", None], rows=rows))
+    accepted = summary.margin(document)
+    if accepted is not None:
+        words = f"margin {accepted:g}: a loss of up to that fraction of the judge's range is accepted"
+        paragraph(console, Text(words, "dim"))
     looks = summary.mapping(document.get("comparison")).get("looks")
     if isinstance(looks, int) and looks > 1:
         paragraph(
             console, Text(f"{looks} candidates were compared on these questions: the intervals are wider for it", "dim")
         )
-    for text in (closer.choice(document), *_lost_categories(document)):
+    for text in (candidates.choice(document), *_lost_categories(document)):
         if text:
             paragraph(console, clean(console, text))
     left_out = overlap.sentence(document)
@@ -119,7 +123,7 @@ def _identities(console: Console, document: Document) -> None:
 
 
 def _lost_categories(document: Document) -> list[str]:
-    lost = [one for one in closer.categories(document) if one.lost]
+    lost = [one for one in breakdown.categories(document) if one.lost]
     return [f"Confirmed loss in the category {one.name}: {one.difference}" for one in lost[:_MOST_CATEGORIES]]
 
 

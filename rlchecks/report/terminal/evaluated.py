@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -58,6 +59,10 @@ def evaluation(console: Console, document: Mapping[str, Any]) -> None:
     heading(console, "Logs")
     for model in models:
         unbroken(console, Text.assemble("  ", clean(console, model["log"], limit=4000)))
+    missing = sum(model["planned"] - model["answered"] for model in models)
+    if missing and document.get("questions") is not None:
+        again = f"Repeat the command to ask again for {fmt.count(missing, 'answer')} that did not come."
+        paragraph(console, Text(again, "bold yellow"))
 
 
 def _heads(*words: str) -> list[Text]:
@@ -92,5 +97,8 @@ def _notes(console: Console, judge: str, scores: Mapping[str, Any]) -> None:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
+    """The first questions, each once and with the number of its answers where it is not one."""
+    counts = Counter(names)
+    more = f" and {len(counts) - _LISTED} more" if len(counts) > _LISTED else ""
+    listed = [name if count == 1 else f"{name} ({count:,} times)" for name, count in counts.items()]
+    return ", ".join(listed[:_LISTED]) + more

@@ -66,7 +66,7 @@ def _numbers(console: Console, run: Document) -> None:
         found["reward (validation)"] = checks
     if not found:
         return
-    rows = [[Text(word, style="dim") for word in ("metric", "first", "last", "mean", "rows")]]
+    rows = [[Text(word, style="dim") for word in ("metric", "first", "last", "mean", "values")]]
     for name, cells in found.items():
         numbers = [clean(console, fmt.signal(name, cells.get(key))) for key in ("first", "last", "mean")]
         rows.append([clean(console, name, limit=40), *numbers, clean(console, fmt.number(cells.get("count")))])

@@ -37,8 +37,9 @@ def judges(console: Console, document: Mapping[str, Any]) -> None:
         heading(console, "Where they differ most")
     for answer in disputed:
         paragraph(console, clean(console, f"{answer.question}   {answer.scores}", "bold"))
-        paragraph(console, clean(console, answer.prompt, "dim", 200), 4)
-        paragraph(console, clean(console, answer.answer, limit=200), 4)
+        for text, style in ((answer.prompt, "dim"), (answer.answer, "")):
+            if text:
+                paragraph(console, clean(console, text, style, 200), 4)
     for remark in document.get("warnings") or ():
         paragraph(console, clean(console, remark, "dim"), 0)
 
@@ -71,7 +72,7 @@ def _verdicts(console: Console, document: Mapping[str, Any]) -> None:
     console.print(clean(console, f"Each judge's difference, {sides}", "bold"))
     rows = []
     for item in found:
-        difference = fmt.interval(*(item.get(key) for key in ("difference", "ci_lower", "ci_upper")))
+        difference = fmt.difference(item)
         why = clean(console, item.get("reason") or "", "dim")
         rows.append([clean(console, item.get("judge"), limit=80), clean(console, difference), why])
     console.print(grid(["fold", None, None], rows=rows))
@@ -83,8 +84,12 @@ def _corrected(console: Console, document: Mapping[str, Any]) -> None:
         return
     heading(console, "What people would say, by their labels and the judge")
     for one in found:
-        text = f"{one.judge}, {one.of}: {one.estimate} ({one.method}; {one.labelled}), the judge alone {one.alone}"
+        text = (
+            f"{one.judge}, {one.of}: {one.estimate} ({one.method}; {one.labelled}); on the labelled ones people "
+            f"{one.people}, the judge {one.beside}; the judge on all {one.alone}"
+        )
         paragraph(console, clean(console, f"{text}: {one.reason}" if one.reason else text))
+    paragraph(console, Text(shown.EACH_BY_ITSELF, "dim"))
 
 
 def _heads(*words: str) -> list[Text]:

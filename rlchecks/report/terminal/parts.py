@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -33,9 +34,26 @@ def heading(console: Console, words: str) -> None:
     console.print(Text(words, style="bold"))
 
 
+class Trimmed:
+    """Something without the blanks that Rich fills its lines with."""
+
+    def __init__(self, inner: RenderableType) -> None:
+        self._inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Render it line by line."""
+        for segments in console.render_lines(self._inner, options, pad=False):
+            while segments and not segments[-1].text.strip(" "):
+                segments.pop()
+            if segments:
+                segments[-1] = Segment(segments[-1].text.rstrip(" "), segments[-1].style)
+            yield from segments
+            yield Segment.line()
+
+
 def paragraph(console: Console, text: Text, indent: int = 2) -> None:
     """Wrapped text, indented as a whole."""
-    console.print(Padding(text, (0, 0, 0, indent)))
+    console.print(Trimmed(Padding(text, (0, 0, 0, indent))))
 
 
 def hanging(console: Console, text: Text, indent: int = 2) -> None:
@@ -46,7 +64,7 @@ def hanging(console: Console, text: Text, indent: int = 2) -> None:
         paragraph(console, more, 2 * indent)
 
 
-def grid(columns: Sequence[str | None], *, rows: Sequence[Sequence[Text]]) -> Padding:
+def grid(columns: Sequence[str | None], *, rows: Sequence[Sequence[Text]]) -> Trimmed:
     """Aligned columns without borders: ``right`` is flush right, ``fold`` wraps, None is as narrow as it can be."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for kind in columns:
@@ -58,7 +76,7 @@ def grid(columns: Sequence[str | None], *, rows: Sequence[Sequence[Text]]) -> Pa
         )
     for row in rows:
         table.add_row(*row)
-    return Padding(table, (0, 0, 0, 2))
+    return Trimmed(Padding(table, (0, 0, 0, 2)))
 
 
 def aligned(rows: Sequence[Sequence[Text]], right: Sequence[bool]) -> list[Text]:

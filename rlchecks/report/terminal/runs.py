@@ -24,10 +24,12 @@ from rlchecks.report.terminal.parts import (
     refusals,
 )
 
-_MOST_RUNS, _MOST_ROWS = 50, 200
+_MOST_RUNS, _MOST_ROWS, _MOST_NOTES, _MOST_NAMED = 50, 200, 20, 3
 # Narrower than this a column of text cannot be read; wider ones give way to the next columns.
 _NARROWEST_TEXT = 24
 _INDENT = _GAP = 2
+# Of a fraction; the last ones of a double only tell in what order it was summed up.
+_DIGITS = 12
 _STATUSES = ("sick", "incomplete", "warning", "healthy")
 
 
@@ -46,6 +48,10 @@ def diagnosis(console: Console, document: Mapping[str, Any]) -> None:
         _remarks(console, run)
     nothing_found(console, document)
     _unused(console, document)
+    if summary.items(document, "runs"):
+        console.print()
+        words = "From signals and findings alone: `rlchecks audit` checks the healthy ranges, too."
+        paragraph(console, Text(words, "dim"), 0)
 
 
 def audit(console: Console, document: Mapping[str, Any]) -> None:
@@ -77,15 +83,35 @@ def audit(console: Console, document: Mapping[str, Any]) -> None:
                 ),
             )
         _remarks(console, run)
-    well = [summary.name_of(run) for run in runs if _status(run) == "healthy"]
-    if well:
-        console.print()
-        more = f" and {len(well) - _MOST_RUNS} more" if len(well) > _MOST_RUNS else ""
-        paragraph(console, clean(console, f"healthy: {', '.join(well[:_MOST_RUNS])}{more}", "dim"), 0)
+    _healthy(console, [run for run in runs if _status(run) == "healthy"])
     if len(unwell) > _MOST_RUNS:
         console.print()
         console.print(f"and {len(unwell) - _MOST_RUNS} more that are not healthy", highlight=False)
     _unused(console, document)
+
+
+def _healthy(console: Console, runs: Sequence[Document]) -> None:
+    """Name the healthy runs; what a person should know about how their logs were read is said once."""
+    if not runs:
+        return
+    console.print()
+    paragraph(console, clean(console, f"healthy: {_names(runs, _MOST_RUNS)}", "dim"), 0)
+    told: dict[str, list[Document]] = {}
+    for run in runs:
+        for warning in _texts(run.get("warnings")):
+            told.setdefault(str(warning), []).append(run)
+    if told:
+        noted = len({summary.name_of(run) for some in told.values() for run in some})
+        paragraph(console, Text(f"of these {noted} with notes on how they were read:", "dim"), 0)
+    for warning, some in list(told.items())[:_MOST_NOTES]:
+        _labelled(console, "reading", clean(console, f"{_names(some, _MOST_NAMED)}: {warning}"))
+    if len(told) > _MOST_NOTES:
+        paragraph(console, Text(f"and {len(told) - _MOST_NOTES:,} more notes; --json prints them all", "dim"))
+
+
+def _names(runs: Sequence[Document], most: int) -> str:
+    names = [summary.name_of(run) for run in runs]
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _remarks(console: Console, run: Mapping[str, Any]) -> None:
@@ -130,7 +156,7 @@ def table(console: Console, rows: pa.Table) -> None:
     kinds: list[str] = []
     room = console.width - _INDENT
     for field, values in zip(shown.schema, shown.columns, strict=True):
-        cells = ("null" if value is None else value for value in values.to_pylist())
+        cells = map(_cell, values.to_pylist())
         column = [clean(console, field.name, "bold", 60), *(clean(console, cell, limit=200) for cell in cells)]
         kind = "right" if pa.types.is_integer(field.type) or pa.types.is_floating(field.type) else "fold"
         width = max(cell.cell_len for cell in column)
@@ -140,10 +166,18 @@ def table(console: Console, rows: pa.Table) -> None:
         columns.append(column)
         kinds.append(kind)
     console.print(grid(kinds, rows=list(zip(*columns, strict=True))))
+    if not rows.num_rows:
+        paragraph(console, Text("no rows", "dim"))
     for left, noun in ((rows.num_rows - len(shown), "row"), (rows.num_columns - len(columns), "column")):
         if left:
             words = f"and {left:,} more {noun}{'s' if left > 1 else ''}; --json prints them all"
             paragraph(console, Text(words, style="dim"))
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:.{_DIGITS}g}"
+    return "null" if value is None else value
 
 
 def _status(run: Document) -> str:

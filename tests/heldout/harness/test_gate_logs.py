@@ -41,12 +41,15 @@ COLUMNS = {"id": "question_id", "right": "score", "said": "answer", "k": "epoch"
 def test_results_of_ones_own_give_the_decision_of_the_rows(
     example_run: Path, own_results: list[Path], tmp_path: Path
 ) -> None:
-    asked: dict[str, Any] = {"archive": str(tmp_path / "archive"), "reports": str(tmp_path / "reports")}
+    asked: dict[str, Any] = {"reports": str(tmp_path / "reports")}
+    own_archive, archive = str(tmp_path / "own"), str(tmp_path / "archive")  # in one they would be two looks
     declared = tuple(f"{path.stem}={path}" for path in own_results)
-    request = GateRequest(run=str(example_run), heldout=declared, heldout_columns=COLUMNS, **asked)
+    request = GateRequest(run=str(example_run), heldout=declared, heldout_columns=COLUMNS, archive=own_archive, **asked)
     own = gate(request, LocalRunner(), "test").document
     rows = gate(
-        GateRequest(run=str(example_run), heldout=(str(example_run / "eval"),), decoding="sample", **asked),
+        GateRequest(
+            run=str(example_run), heldout=(str(example_run / "eval"),), decoding="sample", archive=archive, **asked
+        ),
         LocalRunner(),
         "test",
     ).document

@@ -116,3 +116,14 @@ def test_every_format_has_a_name_of_its_own() -> None:
     for name in ("x.eval", "samples_x_2026.jsonl", "details_x.parquet", "annotations.json", "gpt-4_single.jsonl"):
         assert named(name)
     assert not named("rows.jsonl")
+
+
+def test_a_log_cannot_be_of_two_checkpoints(write: Any) -> None:
+    path = write("x/eval_samples.jsonl", [answer()])
+    with pytest.raises(InputError, match=r"given as the answers of 'base' and as 'checkpoint-120'"):
+        read_rows([f"base={path.parent}", f"checkpoint-120={path.parent}"])
+
+
+def test_answers_that_were_cut_off_are_told_of_their_checkpoint(write: Any) -> None:
+    rows = read_rows([write("base/eval_samples.jsonl", [answer() | {"truncated": True}])])
+    assert rows.warnings == ("base: eval_samples.jsonl: 1 of 1 answers were cut off at the length limit.",)

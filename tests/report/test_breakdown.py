@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rlchecks.report import closer
+from rlchecks.report import breakdown, candidates
 
 NASTY = "<b>x</b>\x1b[31m\u202e"
 
@@ -27,48 +27,52 @@ CHOICE = {
 
 
 def test_every_candidate_stands_in_the_table() -> None:
-    found = closer.contenders(document(choice=CHOICE))
+    found = candidates.contenders(document(choice=CHOICE))
     assert [(one.name, one.standing) for one in found] == [("a", "set aside, confirmed"), ("b", "judged, confirmed")]
     assert found[0].difference == "+0.100 [0.000, +0.200]"
 
 
 def test_it_is_said_how_the_candidate_was_chosen() -> None:
-    assert "best of 2 candidates" in closer.choice(document(choice=CHOICE))
-    assert "on 200 questions, and judged on the others only" in closer.choice(
+    assert "best of 2 candidates" in candidates.choice(document(choice=CHOICE))
+    assert "on 200 questions, and judged on the others only" in candidates.choice(
         document(choice=CHOICE | {"choose_on": 0.5})
     )
 
 
 @pytest.mark.parametrize("empty", [{}, {"comparison": None}, {"comparison": {"choice": [], "length": 3}}])
 def test_an_old_or_broken_document_says_nothing(empty: dict[str, Any]) -> None:
-    assert closer.contenders(empty) == closer.categories(empty) == closer.passes(empty) == []
-    assert closer.choice(empty) == closer.carrying(empty) == closer.length(empty) == ""
+    assert candidates.contenders(empty) == breakdown.categories(empty) == breakdown.passes(empty) == []
+    assert candidates.choice(empty) == breakdown.carrying(empty) == breakdown.length(empty) == ""
 
 
 def test_what_a_gain_hangs_on_is_named() -> None:
     influence = {"tried": 4, "count": 2, "questions": [{"question_id": "q1"}, {"question_id": NASTY}]}
-    assert closer.carrying(document(influence=influence)) == (
+    assert breakdown.carrying(document(influence=influence)) == (
         "Without 2 questions the gain would not be confirmed: q1, <b>x</b>."
     )
-    assert closer.carrying(document(influence=influence | {"count": None})).startswith("No 4 questions carry the gain")
+    assert breakdown.carrying(document(influence=influence | {"count": None})).startswith(
+        "No 4 questions carry the gain"
+    )
 
 
 def test_the_difference_at_equal_length_stands_beside_the_other() -> None:
     found = {
         "baseline_length": 100.0, "candidate_length": 180.0, "difference": 0.2, "controlled": 0.01, "ci_lower": -0.05,
-        "ci_upper": 0.07, "extrapolated": True, "reason": None,
+        "ci_upper": 0.07, "extrapolated": False, "reason": None,
     }  # fmt: skip
-    said = closer.length(document(length=found))
+    said = breakdown.length(document(length=found))
     assert "+0.010 [-0.050, +0.070], where as it is it is +0.200" in said
-    assert "extrapolation" in said
-    missing = closer.length(document(length=found | {"controlled": None, "reason": "some rows give no answer"}))
+    assert "not known" in breakdown.length(document(length=found | {"extrapolated": True}))
+    missing = breakdown.length(document(length=found | {"controlled": None, "reason": "some rows give no answer"}))
     assert missing == "The difference at equal length of the answers is not known: some rows give no answer."
 
 
 def test_categories_and_passes_are_told_in_words() -> None:
     row = {"category": NASTY, "difference": -0.3, "ci_lower": -0.4, "ci_upper": -0.2, "ci_upper_adjusted": -0.1,
            "confirmed_loss": True, "n_questions": 50}  # fmt: skip
-    found = closer.categories(document(categories={"rows": [row]}))
+    found = breakdown.categories(document(categories={"rows": [row]}))
     assert found == [("<b>x</b>", "-0.300 [-0.400, -0.200]", "-0.100", "50", True)]
     passed = {"k": 2, "baseline": 0.5, "candidate": 0.75, "difference": 0.25, "ci_lower": 0.1, "ci_upper": 0.4}
-    assert closer.passes(document(pass_at_k={"rows": [passed]})) == [("2", "0.500", "0.750", "+0.250 [+0.100, +0.400]")]
+    assert breakdown.passes(document(pass_at_k={"rows": [passed]})) == [
+        ("2", "0.500", "0.750", "+0.250 [+0.100, +0.400]")
+    ]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rlchecks.twins import Sketch, Twin, agree, find_twins, sketch
+from rlchecks.ingest.twins import Sketch, Twin, agree, find_twins, sketch
 
 Series = NDArray[np.float64]
 

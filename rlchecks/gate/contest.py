@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from rlchecks.heldout import (
     answers_identity,
     choose_checkpoints,
     count_looks,
+    count_together,
     question_set,
 )
 from rlchecks.heldout.checkpoints import Checkpoints
@@ -28,7 +30,7 @@ class Contest(NamedTuple):
         names: baseline and candidate.
         rows: the rows that decide.
         looks: different answers that were compared on these questions, with those of this call.
-        together: how many of them this call compares on the questions that decide.
+        together: how many of them this call compares for the first time on the questions that decide.
         choice: ``comparison.choice`` of ``verdict.json``, None with one candidate.
         identity: what the looks of later calls are counted by, for ``comparison``.
     """
@@ -64,20 +66,21 @@ def settle(
     questions, verdicts = question_set(rows), Archive(request.archive).verdicts()
     answers = {name: answers_identity(rows, name) for name in candidates}
 
-    def looks(names: list[str]) -> int:
+    def counted(count: Callable[..., int], names: list[str]) -> int:
         given = [answers[name] for name in names]
-        return count_looks(verdicts, questions=questions, family=family, answers=given, choose_on=share)
+        return count(verdicts, questions=questions, family=family, answers=given, choose_on=share)
 
-    winner, deciding, choice, count = candidates[0], rows, None, looks(candidates)
-    together = min(len(candidates), count)
+    winner, deciding, choice = candidates[0], rows, None
+    looks, together = counted(count_looks, candidates), counted(count_together, candidates)
     if several:
-        found = runner.call(stages.choose_candidate, rows, replace(question, looks=count), candidates, share)
+        asked = replace(question, looks=looks, together=together)
+        found = runner.call(stages.choose_candidate, rows, asked, candidates, share)
         winner, deciding, choice = found.candidate, found.rows, found.document
-        count, together = (count, together) if share is None else (looks([winner]), 1)
+        looks, together = (looks, together) if share is None else (counted(count_looks, [winner]), 1)
     return Contest(
         choose_checkpoints(rows.table, request.baseline, winner),
         deciding,
-        count,
+        looks,
         together,
         choice,
         {

@@ -7,45 +7,20 @@ holds the run as it was written.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rlchecks.archive import sources
 from rlchecks.archive.store import Store
+from rlchecks.ingest.reading import Reading
+from rlchecks.ingest.twins import Sketch
 from rlchecks.readers.copies import Copy
-from rlchecks.readers.fingerprint import ABSENT, Mark, mark_of, mark_whole, readers_version
-from rlchecks.readers.looking import Part, Sight
-from rlchecks.readers.search import Searched, Stamps
+from rlchecks.readers.fingerprint import Mark, mark_whole, readers_version
+from rlchecks.readers.search_result import Searched, Stamps
+from rlchecks.readers.sight import Part, Sight
 from rlchecks.readers.source import Source
 from rlchecks.requests import IngestRequest
-from rlchecks.run import RunLog
-from rlchecks.twins import Sketch
-
-
-class Reading(NamedTuple):
-    """What the reading of a source gave.
-
-    Attributes:
-        entry: the run's entry in the document of ``ingest --json``, or the refusal.
-        beside: the files that were read elsewhere than in the source, with their stamps; None if one of them was
-            modified just now.
-        content: hash of what the archive holds of the run; None for a refusal.
-        sketch: of its rewards; None for a refusal.
-        no_run: whether it was refused because it is no run of reinforcement learning.
-        begun: when the reading began, in nanoseconds since 1970; of one that is remembered, long after it.
-        older: whether it was refused because the archive has the run up to a later step; never remembered.
-    """
-
-    entry: dict[str, Any]
-    beside: tuple[tuple[str, str], ...] | None = ()
-    content: str | None = None
-    sketch: Sketch | None = None
-    no_run: bool = False
-    begun: int = sys.maxsize
-    older: bool = False
-
 
 _Place = tuple[str, str | None]
 
@@ -66,7 +41,7 @@ class Memory:
         self._readings = {(path, part): (stamp, _reading(told)) for path, part, stamp, told in known["readings"]}
 
     def sight(self, path: Path, stamp: str, inside: str | None) -> Sight | None:
-        """See :class:`rlchecks.readers.search.Known`."""
+        """See :class:`rlchecks.readers.search_result.Known`."""
         before = self._sights.get(self._place(path))
         if (
             before is None
@@ -77,7 +52,7 @@ class Memory:
         return before[2]
 
     def copies(self, group: Stamps) -> dict[Source, Copy] | None:
-        """See :class:`rlchecks.readers.search.Known`."""
+        """See :class:`rlchecks.readers.search_result.Known`."""
         found = self._groups.get(_group((*self._key(source), stamp) for source, stamp in group.items()))
         if found is None:
             return None
@@ -137,32 +112,6 @@ def recall(request: IngestRequest, path: str) -> Memory:
 def remember(request: IngestRequest, path: str, document: Mapping[str, Any]) -> None:
     """Let the request's archive know what was found below one of its paths."""
     sources.remember(Store(request.archive), _key_of(request, path), document)
-
-
-def beside(run: RunLog, path: Path, begun: int) -> tuple[tuple[str, str], ...] | None:
-    """List the files that were read for a run, but are not below its path as a search lists it.
-
-    Args:
-        run: the run.
-        path: its file or directory.
-        begun: when the reading began, in nanoseconds since 1970.
-
-    Returns:
-        Absolute paths and stamps; None if one of them was modified so shortly before that it may change unnoticed.
-    """
-    home = os.path.realpath(path)
-    found: dict[str, str] = {}
-    for one in run.inputs:
-        given = os.path.abspath(one.path)
-        inside = os.path.relpath(os.path.join(os.path.realpath(os.path.dirname(given)), os.path.basename(given)), home)
-        hidden = any(name.startswith(".") for name in inside.split(os.sep)[:-1])
-        if given == os.path.abspath(path) or not (inside.startswith("..") or hidden):
-            continue
-        mark = mark_of(given)
-        if mark.stamp == ABSENT or not mark.settled(begun):
-            return None
-        found[given] = mark.stamp
-    return tuple(found.items())
 
 
 def _key_of(request: IngestRequest, path: str) -> str:
