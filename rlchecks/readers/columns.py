@@ -85,7 +85,7 @@ def gather(
 
     Finite values outside of a metric's range are taken as missing; a key with more than
     :data:`rlchecks.readers.ranges.STRAYS` of them holds another quantity, such as per cent, and is not mapped. Nor is
-    one with more than that of texts that begin like numbers, such as ``97%``.
+    one with more than that of texts that go on behind a number, such as ``97%``.
 
     Args:
         split: ``train``, ``eval`` or ``summary``.
@@ -176,10 +176,13 @@ def _series(parts: Sequence[Cells]) -> tuple[Series, Texts, int]:
 
 
 def _with_a_unit(series: Series, texts: Texts) -> str | None:
-    """The first text that begins like a number, if the key has too many of them to do without; None otherwise."""
+    """The first text that goes on behind a number, if the key has too many of them to do without; None otherwise.
+
+    An integer that no double can hold is none: it is whole, and kept as text.
+    """
     if not len(texts.rows):
         return None
-    numeric = pc.match_substring_regex(texts.texts, r"^\s*[+-]?\.?\d")
+    numeric = pc.match_substring_regex(texts.texts, r"^\s*[+-]?\d*\.?\d+[^\d]")
     if pc.sum(numeric).as_py() <= STRAYS * (len(series.rows) + len(texts.rows)):
         return None
     return str(texts.texts[pc.index(numeric, True).as_py()].as_py())
