@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from rlchecks.errors import UsageError
 from rlchecks.heldout import HeldoutRows, Scorer, choose_checkpoints, read_rows
-from rlchecks.heldout.answers import encode
+from rlchecks.heldout.answers import Answers, encode
 from rlchecks.heldout.checkpoints import Checkpoints
 from rlchecks.heldout.decoding import choose_decoding
 from rlchecks.heldout.harness.log import JudgeFacts
@@ -66,7 +66,8 @@ def compare_judges(
     human |= {one.name for one in rows.judges if one.kind == "human"}
     found = judged(rows.table, names)
     sides = _sides(rows, baseline, candidate)
-    decoding = None if sides is None else _decoding(rows, scorers, sides)
+    answers = None if sides is None else encode(rows.table, sides.baseline, sides.candidate)
+    decoding = None if answers is None else _decoding(rows, scorers, answers)
     document = judges_document(
         found,
         {scorer.name: scale_of(scorer, found.column(scorer.name)) for scorer in scorers},
@@ -78,7 +79,7 @@ def compare_judges(
         "baseline": None if sides is None else sides.baseline,
         "candidate": None if sides is None else sides.candidate,
         **document,
-        "verdicts": [] if sides is None else _verdicts(rows, scorers, sides, decoding),
+        "verdicts": [] if answers is None else _verdicts(scorers, answers, decoding),
         "warnings": list(rows.warnings),
     }
 
@@ -101,17 +102,13 @@ def _sides(rows: HeldoutRows, baseline: str | None, candidate: str | None) -> Ch
         return None
 
 
-def _decoding(rows: HeldoutRows, scorers: Sequence[Scorer], sides: Checkpoints) -> str | None:
-    answers = encode(rows.table, sides.baseline, sides.candidate)
+def _decoding(rows: HeldoutRows, scorers: Sequence[Scorer], answers: Answers) -> str | None:
     codes = [code for scorer in scorers if (code := answers.judge(scorer.name)) >= 0]
     primary = choose_decoding(answers, codes, None, pc.unique(rows.table["decoding"]).to_pylist())
     return answers.decodings[primary] if primary >= 0 else None
 
 
-def _verdicts(
-    rows: HeldoutRows, scorers: Sequence[Scorer], sides: Checkpoints, decoding: str | None
-) -> list[dict[str, Any]]:
-    answers = encode(rows.table, sides.baseline, sides.candidate)
+def _verdicts(scorers: Sequence[Scorer], answers: Answers, decoding: str | None) -> list[dict[str, Any]]:
     code = answers.decodings.index(decoding) if decoding in answers.decodings else -1
     documents = []
     for scorer in scorers:
@@ -119,7 +116,7 @@ def _verdicts(
             continue
         part = make_part(answers, scorer, code, "other")
         found = part.interval(0.95)
-        values = [None if value is None else value * part.scale.width for value in found[:3]]
+        values = map(part.scale.raw_difference, found[:3])
         documents.append(
             {
                 "judge": scorer.name,

@@ -161,9 +161,7 @@ def _clusters(case: Case, questions: list[str | None]) -> NDArray[np.int64] | No
 def _row(
     name: str, step: int | None, mean: float, count: int, one: Standing, distance: float | None, scale: Scale
 ) -> dict[str, Any]:
-    difference, lower, upper = (
-        None if value is None else value * scale.width for value in (one.difference, one.lower, one.upper)
-    )
+    difference, lower, upper = map(scale.raw_difference, (one.difference, one.lower, one.upper))
     return {
         "checkpoint": name,
         "step": step,
@@ -187,8 +185,5 @@ def _kl_curve(
     if all(value is None for value in distances):
         curve = curve._replace(reason="the log has no KL at these checkpoints")
     start = None if curve.start is None else scale.raw(curve.start)
-    slopes = {
-        name: None if value is None else value * scale.width
-        for name, value in (("alpha", curve.alpha), ("beta", curve.beta))
-    }
+    slopes = {name: scale.raw_difference(value) for name, value in (("alpha", curve.alpha), ("beta", curve.beta))}
     return {**curve._asdict(), "start": start, **slopes}

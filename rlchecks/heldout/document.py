@@ -56,7 +56,7 @@ def comparison_document(case: Case, needed: int | None) -> dict[str, Any]:
     if part is not None:
         variance = _variance(case, part)
         if variance is not None:
-            detectable = _scaled(minimum_detectable(n, variance, confidence=case.level), part)
+            detectable = part.scale.raw_difference(minimum_detectable(n, variance, confidence=case.level))
     shown_first = ("difference", "ci_lower", "ci_upper", "n_questions", "n_clusters", "method", "reason")
     return {
         **{name: main.get(name) for name in shown_first},
@@ -166,10 +166,10 @@ def _part_document(part: Part, level: float, adjusted_upper: float | None) -> di
         "judge": part.scorer.name,
         "decoding": part.decoding_name,
         "role": part.role,
-        "difference": _scaled(found.estimate, part),
-        "ci_lower": _scaled(found.lower, part),
-        "ci_upper": _scaled(found.upper, part),
-        "ci_upper_adjusted": _scaled(adjusted_upper, part),
+        "difference": part.scale.raw_difference(found.estimate),
+        "ci_lower": part.scale.raw_difference(found.lower),
+        "ci_upper": part.scale.raw_difference(found.upper),
+        "ci_upper_adjusted": part.scale.raw_difference(adjusted_upper),
         "n_questions": found.n,
         "n_clusters": found.clusters,
         "method": found.method,
@@ -177,10 +177,6 @@ def _part_document(part: Part, level: float, adjusted_upper: float | None) -> di
         "baseline_mean": part.scale.raw(float(part.pairs.baseline.mean())) if found.n else None,
         "candidate_mean": part.scale.raw(float(part.pairs.candidate.mean())) if found.n else None,
     }
-
-
-def _scaled(value: float | None, part: Part) -> float | None:
-    return None if value is None else value * part.scale.width
 
 
 def _variance(case: Case, part: Part) -> float | None:

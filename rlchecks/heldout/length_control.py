@@ -118,7 +118,7 @@ def length_document(case: Case) -> dict[str, Any] | None:
     mean, logarithm = lengths
     clusters = None if part.clusters is None else part.clusters[part.pairs.questions]
     found = length_controlled(part.pairs.difference, logarithm[1] - logarithm[0], clusters, case.level)
-    scaled = [None if value is None or found.extrapolated else value * part.scale.width for value in found[:4]]
+    scaled = [None if found.extrapolated else part.scale.raw_difference(value) for value in found[:4]]
     return {
         **document,
         "baseline_length": float(mean[0].mean()) if found.n else None,

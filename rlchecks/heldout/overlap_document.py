@@ -52,7 +52,7 @@ def with_overlap_document(case: Case) -> dict[str, Any] | None:
     if same is None:
         return None
     found = same.interval(case.level)
-    estimate, lower, upper = (None if value is None else value * same.scale.width for value in found[:3])
+    estimate, lower, upper = map(same.scale.raw_difference, found[:3])
     return {
         "judge": same.scorer.name,
         "difference": estimate,

@@ -52,6 +52,10 @@ class Scale:
         """A score on 0 to 1 in the unit of the scores."""
         return self.low + score * self.width if self.higher_is_better else self.high - score * self.width
 
+    def raw_difference(self, difference: float | None) -> float | None:
+        """A difference on 0 to 1, positive if better, in the unit of the scores; None stays None."""
+        return None if difference is None else difference * self.width
+
 
 def scale_of(scorer: Scorer, scores: NDArray[np.float64], training: tuple[float, float] | None = None) -> Scale:
     """The scale of a scorer.
