@@ -98,8 +98,7 @@ def _common(answers: Answers, side: Side, one: str, other: str) -> tuple[NDArray
     for name in (one, other):
         chosen = (side.judge == answers.judge(name)) & np.isfinite(side.score)
         taken = side.take(chosen)
-        epochs = int(side.epoch.max(initial=0)) + 1
-        keys.append((taken.question * len(answers.decodings) + taken.decoding) * epochs + taken.epoch)
+        keys.append(answers.places(taken))
         scores.append(taken.score)
     _, in_one, in_other = np.intersect1d(keys[0], keys[1], assume_unique=True, return_indices=True)
     return scores[0][in_one], scores[1][in_other]

@@ -68,6 +68,16 @@ class Answers:
         """Code of a judge, -1 if neither side has a score of it."""
         return self.judges.index(name) if name in self.judges else -1
 
+    def places(self, side: Side) -> Codes:
+        """A code of question, decoding and repeat of each answer, the same on both sides, shape (answers,).
+
+        Args:
+            side: one side of these answers, or some of its answers.
+        """
+        repeats = int(max(self.baseline.epoch.max(initial=0), self.candidate.epoch.max(initial=0))) + 1
+        places: Codes = (side.question * len(self.decodings) + side.decoding) * repeats + side.epoch
+        return places
+
     def row_questions(self) -> Codes:
         """Code of the question of each row of the table, -1 for a row that was left out, shape (rows,)."""
         found = np.full(len(self.table), -1, dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlchecks.heldout.answers import Answers, Side, codes_of
+from rlchecks.heldout.answers import Answers, codes_of
 from rlchecks.heldout.checkpoints import Checkpoints
 from rlchecks.heldout.request import ComparisonRequest
 
@@ -43,7 +43,7 @@ def _identical_answers(answers: Answers) -> tuple[int, int]:
     for side in (answers.baseline, answers.candidate):
         given = side.take(codes[side.row] != unknown)
         # Every judge's row repeats the answer.
-        key, first = np.unique(_key(answers, given), return_index=True)
+        key, first = np.unique(answers.places(given), return_index=True)
         values.append((key, codes[given.row][first]))
     return _matching(values[0], values[1])
 
@@ -51,15 +51,10 @@ def _identical_answers(answers: Answers) -> tuple[int, int]:
 def _identical_scores(answers: Answers) -> tuple[int, int]:
     judges = len(answers.judges)
     values = [
-        (_key(answers, side) * judges + side.judge, np.nan_to_num(side.score, nan=-np.inf))
+        (answers.places(side) * judges + side.judge, np.nan_to_num(side.score, nan=-np.inf))
         for side in (answers.baseline, answers.candidate)
     ]
     return _matching(values[0], values[1])
-
-
-def _key(answers: Answers, side: Side) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    epochs = int(max(answers.baseline.epoch.max(initial=0), answers.candidate.epoch.max(initial=0))) + 1
-    return (side.question * len(answers.decodings) + side.decoding) * epochs + side.epoch
 
 
 def _matching(

@@ -85,7 +85,7 @@ def render(document: Mapping[str, Any], run: RunLog, signals: Signals) -> str:
         answers=answers.best_scored(run),
         payments=payments.rows(document),
         shown=payments.examples(document),
-        graders=[summary.name_of(grader) for grader in _texts(document.get("graders"))],
+        graders=[summary.name_of(grader) for grader in summary.values(document.get("graders"))],
         parts=comparison.parts(document),
         identities=identities.rows(document),
         whisker=heldout.differences(document),
@@ -140,7 +140,7 @@ def _run_name(document: Document, run: RunLog) -> str:
 def _not_measured(document: Document, run: RunLog) -> list[tuple[str, str]]:
     """Metrics without a chart of their own by the reason why they are missing."""
     named: dict[str, list[str]] = {}
-    for name in _texts(document.get("not_measured")):
+    for name in summary.values(document.get("not_measured")):
         if name not in _DRAWN:
             named.setdefault(absent.reason(run, str(name)), []).append(fmt.label(name))
     return [(why, ", ".join(names)) for why, names in named.items()]
@@ -167,7 +167,7 @@ def _figures(document: Document, run: RunLog, signals: Signals) -> list[tuple[st
     good = len(summary.harmless(checks))
     severities = [summary.severity(finding) for finding in summary.findings(document)]
     alarms = [f"{severities.count(kind)} {kind}" for kind in ("critical", "warning") if kind in severities]
-    graders = ", ".join(summary.name_of(one) for one in _texts(document.get("graders"))) or "unknown"
+    graders = ", ".join(summary.name_of(one) for one in summary.values(document.get("graders"))) or "unknown"
     return [
         ("Held-out difference", fmt.interval(*numbers), " · ".join(filter(None, (asked, decoding)))),
         ("Training reward", reward, f"to step {fmt.number(signals.get('last_step') or _last_step(run))}"),
@@ -216,7 +216,3 @@ def _facts(document: Document, run: RunLog) -> list[tuple[str, str]]:
         if key not in ("inputs", "suites", "command") and value is not None
     ]
     return [(name, value) for name, value in [*known, *extra] if value.strip()]
-
-
-def _texts(value: object) -> list[Any]:
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else []

@@ -70,6 +70,11 @@ def part_of_comparison(document: Document, key: str) -> Document:
     return mapping(mapping(document.get("comparison")).get(key))
 
 
+def values(value: object) -> list[Any]:
+    """The values of a list; empty for anything else, and for text."""
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else []
+
+
 def decision(document: Document) -> str:
     """The decision, or ``NO DECISION`` for anything that is none of the three."""
     value = document.get("decision")

@@ -98,7 +98,7 @@ def _healthy(console: Console, runs: Sequence[Document]) -> None:
     paragraph(console, clean(console, f"healthy: {_names(runs, _MOST_RUNS)}", "dim"), 0)
     told: dict[str, list[Document]] = {}
     for run in runs:
-        for warning in _texts(run.get("warnings")):
+        for warning in summary.values(run.get("warnings")):
             told.setdefault(str(warning), []).append(run)
     if told:
         noted = len({summary.name_of(run) for some in told.values() for run in some})
@@ -121,7 +121,7 @@ def _remarks(console: Console, run: Mapping[str, Any]) -> None:
         seen = "" if check.get("observed") is None else f" {fmt.signal(str(check.get('column')), check['observed'])},"
         words = f"{fmt.label(check.get('column'))} {outcome}:{seen} expected {check.get('expected')}"
         _labelled(console, summary.effect(check), clean(console, words))
-    for warning in _texts(run.get("warnings")):
+    for warning in summary.values(run.get("warnings")):
         _labelled(console, "reading", clean(console, warning))
     if unknown := summary.not_understood(run):
         words = f"{fmt.anything(unknown)} not understood; name a metric with --column OWN=NAME"
@@ -193,7 +193,3 @@ def _title(console: Console, run: Document) -> Text:
         return Text.assemble(name, "  ", framework)
     status = _status(run)
     return Text.assemble(name, "  ", (status, STATUS_STYLES[status]), "  ", framework)
-
-
-def _texts(value: object) -> list[Any]:
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else []
